@@ -28,7 +28,7 @@ var rooms = []string{
 	"locks/redis", "locks/zookeeper", "locks/mysql", "workloads", "catalogue", "internal/names",
 	"internal/env", "internal/harness", "explore",
 	"internal/sim", "internal/worker", "internal/docker", "internal/docker/dockertest",
-	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/suite", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
+	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/suite", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
 	"cmd/lockcheck", "cmd/release",
 }
 
@@ -51,10 +51,11 @@ var only = map[string][]string{
 	"internal/chart":     {},
 	"internal/layout":    {},
 	"internal/terminal":  {"history", "checker", "report", "internal/exit", "internal/harness", "internal/layout", "internal/names", "internal/rundir"},
-	"internal/rundir":    {"history", "checker", "catalogue", "report", "internal/harness", "internal/layout"},
+	"internal/rundir":    {"history", "checker", "catalogue", "report", "internal/exit", "internal/harness", "internal/layout"},
 	"internal/harness":   {"history", "checker", "locks", "faults", "workloads", "catalogue", "internal/names", "internal/env"},
 	"explore":            {"history", "checker", "faults", "workloads", "catalogue", "internal/names", "internal/env", "internal/harness"},
 	"internal/results":   {"history", "checker", "faults", "catalogue", "internal/names", "explore", "internal/exit", "internal/layout", "internal/rundir"},
+	"internal/outdir":    {"history", "checker", "explore", "internal/exit", "internal/harness", "internal/names", "internal/rundir", "internal/results", "internal/terminal"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},
 }

@@ -3,22 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
-	"github.com/lockcheck/lockcheck/internal/rundir"
 )
-
-// baseline holds the known violations: an earlier result.
-type baseline struct {
-	file   string
-	digest string
-	past   *results.Document // nil: no baseline
-}
 
 func baselineFlag(fl *pflag.FlagSet, to *string) {
 	fl.Var((*fileName)(to), "baseline", "result `file` (result.json, or what --json printed): what is violated there is listed and fails nothing")
@@ -39,49 +28,10 @@ func (f *fileName) Set(name string) error {
 func (f *fileName) String() string { return string(*f) }
 func (f *fileName) Type() string   { return "file" }
 
-// readBaseline reads the known violations before the first run; file "" means no
-// baseline. The baseline cannot be the result that this command is about to write below
-// out: the next run would then count every new violation as known. out "" means that no
-// result is written.
-func (a *app) readBaseline(file, out string) error {
-	a.baseline = baseline{}
-	if file == "" {
-		return nil
-	}
-	if own := filepath.Join(out, results.File); out != "" && oneFile(file, own) {
-		return exit.Errorf(exit.Usage, "the baseline: %s is where this command leaves its own result: copy it, and name the copy", file)
-	}
-	past, err := results.ReadFile(file)
-	if err != nil {
-		return exit.Errorf(exit.Usage, "the baseline: %w", err)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return exit.Errorf(exit.Usage, "the baseline: %w", err)
-	}
-	a.baseline = baseline{file, rundir.Digest(text), past}
-	return nil
-}
-
-// against notes the baseline in the head of a document, because shards can be joined
-// only if they had the same one. It returns an error if the two results cannot be
-// compared.
-func (a *app) against(h *results.Head) error {
-	if a.baseline.past == nil {
-		return nil
-	}
-	if why := h.Incomparable(&a.baseline.past.Head); why != "" {
-		return exit.Errorf(exit.Usage, "the baseline: %s: %s", a.baseline.file, why)
-	}
-	h.Settings[results.BaselineSetting] = a.baseline.digest
-	return nil
-}
-
-// compare compares a result with the baseline, if there is one.
-func (a *app) compare(d *results.Document) {
-	if a.baseline.past != nil {
-		d.Against(a.baseline.file, a.baseline.past)
-	}
+// readBaseline reads the known violations.
+func (a *app) readBaseline(file string) (err error) {
+	a.baseline, err = results.ReadKnown(file, a.out.Path)
+	return err
 }
 
 // baselineLists prints the known, the new and the vanished violations.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockcheck/lockcheck/internal/bench"
+	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
@@ -66,21 +67,21 @@ func (a *app) keepComparison(c comparison) error {
 	if err := c.Draw(&picture); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(a.out, 0o777); err != nil {
-		return unwritable(err)
+	if err := os.MkdirAll(a.out.Path, 0o777); err != nil {
+		return outdir.Unwritable(err)
 	}
-	path := filepath.Join(a.out, c.PageFile())
+	path := filepath.Join(a.out.Path, c.PageFile())
 	page, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unwritable(err)
+		return outdir.Unwritable(err)
 	}
-	drawn := filepath.Join(a.out, c.ChartFile())
+	drawn := filepath.Join(a.out.Path, c.ChartFile())
 	for _, f := range []struct {
 		path string
 		data []byte
 	}{{path, []byte(c.Section(string(page)))}, {drawn, picture.Bytes()}} {
 		if err := rundir.WriteFile(f.path, f.data); err != nil {
-			return unwritable(err)
+			return outdir.Unwritable(err)
 		}
 	}
 	a.Printf("\nPage     %s\nPicture  %s\n", path, drawn)

@@ -68,7 +68,7 @@ documented for that: the exit code is 1 if anything is violated.`,
 			if f.all && len(args) > 0 {
 				return exit.Errorf(exit.Usage, "--all stands for all cases: leave out %s", strings.Join(args, " "))
 			}
-			if err := a.canKeep(); err != nil {
+			if err := a.out.CanKeep(); err != nil {
 				return err
 			}
 			p, err := a.open(cmd, f.place)
@@ -208,7 +208,7 @@ func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) e
 	if doc.Left < len(ids) {
 		words = fmt.Sprintf("%d of %d behaved as documented", ok, len(ids)-skipped) + doc.missing()
 	}
-	a.Paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.name, a.out))
+	a.Paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.name, a.out.Path))
 	if len(doc.Cases) == skipped {
 		code = exit.Worse(code, exit.Unproven)
 	}

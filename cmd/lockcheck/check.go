@@ -122,7 +122,7 @@ Of several files the worst decides: 4 before 1 before 2.`,
 			case changed("html") && !c.alone:
 				return exit.Errorf(exit.Usage, "--html takes one file, and there are %d", len(files))
 			case changed("html"):
-				if err := canWrite(c.html, picture); err != nil {
+				if err := rundir.CanWrite(c.html, rundir.Picture); err != nil {
 					return exit.Errorf(exit.Usage, "cannot write --html %s: %w", c.html, err)
 				}
 			}

@@ -207,7 +207,7 @@ func (a *app) picture(ctx context.Context, file string, draw func(io.Writer) err
 		return nil
 	}
 	if err := rundir.WriteFile(file, page.Bytes()); err != nil {
-		return exit.Errorf(exit.Usage, "cannot write --html %s: %w", file, withoutPath(err))
+		return exit.Errorf(exit.Usage, "cannot write --html %s: %w", file, rundir.WithoutPath(err))
 	}
 	if !a.Quiet {
 		a.Printf("Picture  %s\n", file)

@@ -32,32 +32,25 @@ func (a *app) junitFlag(cmd *cobra.Command) {
 		if a.junit == "" {
 			return exit.Errorf(exit.Usage, "--junit needs the name of a file")
 		}
-		if oneFile(a.junit, filepath.Join(a.out, results.File)) {
+		if rundir.SameFile(a.junit, filepath.Join(a.out.Path, results.File)) {
 			return exit.Errorf(exit.Usage, "cannot write --junit %s: the result goes there", a.junit)
 		}
-		err := withoutPath(os.MkdirAll(filepath.Dir(a.junit), 0o777))
-		if err = cmp.Or(err, canWrite(a.junit, testResults)); err != nil {
+		err := rundir.WithoutPath(os.MkdirAll(filepath.Dir(a.junit), 0o777))
+		if err = cmp.Or(err, rundir.CanWrite(a.junit, rundir.TestResults)); err != nil {
 			return exit.Errorf(exit.Usage, "cannot write --junit %s: %w", a.junit, err)
 		}
 		if err := os.Remove(a.junit); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return exit.Errorf(exit.Usage, "cannot write --junit %s: %w", a.junit, withoutPath(err))
+			return exit.Errorf(exit.Usage, "cannot write --junit %s: %w", a.junit, rundir.WithoutPath(err))
 		}
 		return nil
 	}
-}
-
-// oneFile reports whether two names mean the same file, which need not exist yet.
-func oneFile(a, b string) bool {
-	a, errA := realPath(a)
-	b, errB := realPath(b)
-	return cmp.Or(errA, errB) == nil && a == b
 }
 
 // report writes a document, and the error that ended it early, for CI. Failing to write
 // GitHub's pages never changes the exit code.
 func (a *app) report(d *results.Document, ended error) error {
 	r := &ci.Report{Document: d, Story: storyOf, Ended: ended}
-	if file := filepath.Join(a.out, results.File); a.out != "" && rundir.Exists(file) {
+	if file := filepath.Join(a.out.Path, results.File); a.out.Path != "" && rundir.Exists(file) {
 		r.Rest = file
 	}
 	if d.Command == "suite" {
@@ -135,7 +128,7 @@ func (a *app) unopened(d *results.Document, ids []string, batches map[string]*ex
 	} else if !a.JSON {
 		a.Printf("no run of this shard needs a place\n")
 	}
-	if err := a.clearResult(&d.Head); err != nil {
+	if err := a.out.Clear(&d.Head); err != nil {
 		return err
 	}
 	return a.conclude(d, a.leaveShard(d, nil))
@@ -148,7 +141,7 @@ func concerned(s *explore.Settings) bool { return s.Runs == 0 || s.Any(0, s.Runs
 // storyOf returns the story file of a counterexample, that of the minimised run if
 // there is one, or "".
 func storyOf(x *results.Counterexample) string {
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(cmp.Or(x.Shrunk, x.File)), storyFile))
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(cmp.Or(x.Shrunk, x.File)), rundir.StoryFile))
 	if err != nil {
 		return ""
 	}

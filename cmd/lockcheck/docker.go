@@ -13,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -32,7 +33,7 @@ func (a *app) openDocker(p *place) error {
 		return j, harness.Replay{}, err
 	}
 	a.inRealTime(p)
-	p.save = func(name string, _ *harness.Judged) (string, error) { return a.runDir(name), nil }
+	p.save = func(name string, _ *harness.Judged) (string, error) { return a.out.Run(name), nil }
 	return nil
 }
 
@@ -52,10 +53,10 @@ func (p *place) plan(s *explore.Settings, i int) *harness.Plan {
 // inDocker carries out one plan and keeps its files. It writes the history to disk line
 // by line during the run, so that no failure can lose it.
 func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*harness.Judged, error) {
-	dir := a.runDir(name)
+	dir := a.out.Run(name)
 	f, err := rundir.Begin(dir, plan)
 	if err != nil {
-		return nil, unsaved(err)
+		return nil, outdir.Unsaved(err)
 	}
 	var lost error // the error of writing the history
 	begin := func(h history.Header) func(*history.Entry) {
@@ -69,13 +70,13 @@ func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*h
 	}
 	j, err := harness.Live(plan, docker.Opener(ctx, docker.Options{Log: a.Stderr}), begin)
 	if lost = cmp.Or(lost, f.Close()); lost != nil {
-		lost = unwritable(lost)
+		lost = outdir.Unwritable(lost)
 	}
 	if j != nil { // of a run that was cut short, the recorded part
-		_, unsaved := a.save(name, j)
+		_, unsaved := a.out.Save(name, j)
 		lost = cmp.Or(lost, unsaved)
 	} else { // the run never began
-		err = cmp.Or(err, unsaved(rundir.Remove(dir)))
+		err = cmp.Or(err, outdir.Unsaved(rundir.Remove(dir)))
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:

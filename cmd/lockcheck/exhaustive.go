@@ -13,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
@@ -124,7 +125,7 @@ func (a *app) exhaustLock(p *place, s explore.Settings, pr checker.Promise, doc 
 			continue
 		}
 		cell, shortest, err := a.exhaustFault(p, s, pr, end)
-		if err == nil || unkept(err) {
+		if err == nil || outdir.Unkept(err) {
 			cells, told = append(cells, cell), cmp.Or(told, shortest)
 		}
 		if failed = err; failed != nil || p.interrupted() {
@@ -132,7 +133,7 @@ func (a *app) exhaustLock(p *place, s explore.Settings, pr checker.Promise, doc 
 		}
 	}
 	doc.Cells = append(doc.Cells, cells...)
-	if a.JSON || failed != nil && !unkept(failed) {
+	if a.JSON || failed != nil && !outdir.Unkept(failed) {
 		return failed
 	}
 	if told != nil {
@@ -171,7 +172,7 @@ func (a *app) exhaustFault(p *place, s explore.Settings, pr checker.Promise, end
 			continue
 		}
 		var unsaved error
-		dirs[prop], unsaved = a.save(rundir.Name(j.Plan), j)
+		dirs[prop], unsaved = a.out.Save(rundir.Name(j.Plan), j)
 		err = cmp.Or(err, unsaved)
 		if told == nil && pr.Covers(prop) {
 			told = j

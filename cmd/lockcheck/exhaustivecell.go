@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
@@ -40,8 +41,8 @@ func boundCell(s *explore.Settings, b *explore.Exhausted, pr checker.Promise, di
 		p.Runs[proof.Outcome.String()] = results.Tally{Count: 1, Seed: s.Seed, Reason: proof.Reason}
 		if dir := dirs[p.Property]; dir != "" {
 			p.Counterexample = &results.Counterexample{
-				Seed: s.Seed, File: filepath.Join(dir, historyFile), Steps: proof.Steps,
-				Replay: terminal.Replay(filepath.Join(dir, scheduleFile)), Sentence: sentenceOf(proof.Judged, p.Property),
+				Seed: s.Seed, File: filepath.Join(dir, rundir.HistoryFile), Steps: proof.Steps,
+				Replay: terminal.Replay(filepath.Join(dir, rundir.ScheduleFile)), Sentence: sentenceOf(proof.Judged, p.Property),
 				Porcupine: opinionOf(proof.Judged, p.Property),
 			}
 		}
@@ -106,7 +107,7 @@ func (a *app) boundFiles(cells []results.Cell) {
 	}
 	for i, dir := range kept {
 		if i == 8 && !a.Verbose {
-			a.Printf("         … and %d more below %s\n", len(kept)-i, a.out)
+			a.Printf("         … and %d more below %s\n", len(kept)-i, a.out.Path)
 			break
 		}
 		a.Printf("Files    %s\n", dir)

@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/history/formats"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // formatEndings are the file name endings of histories.
@@ -121,13 +122,13 @@ func beginningOf(file string) beginning {
 func isOther(file string, begins beginning, beside bool) bool {
 	name := filepath.Base(file)
 	switch {
-	case begins == nothingLike && name == verdictFile, beside && ungzipped(name) == jepsenResults,
-		beside && ungzipped(name) != name && slices.Contains([]string{verdictFile, scheduleFile, results.File}, ungzipped(name)):
+	case begins == nothingLike && name == rundir.VerdictFile, beside && ungzipped(name) == jepsenResults,
+		beside && ungzipped(name) != name && slices.Contains([]string{rundir.VerdictFile, rundir.ScheduleFile, results.File}, ungzipped(name)):
 		return true
 	case filepath.Ext(file) != ".json":
 		return false
 	}
-	schedule, err := isSchedule(file)
+	schedule, err := rundir.IsSchedule(file)
 	if err != nil || schedule {
 		return schedule // an unreadable file is judged, which reports the reason
 	}

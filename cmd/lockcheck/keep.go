@@ -35,7 +35,7 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 	}
 	kept := map[int]keptRun{}
 	for run := range runs {
-		kept[run] = keptRun{dir: a.runDir(p.runName(p.plan(s, run)))}
+		kept[run] = keptRun{dir: a.out.Run(p.runName(p.plan(s, run)))}
 	}
 	var failed error
 	for _, run := range slices.Sorted(maps.Keys(runs)) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/exit"
 	_ "github.com/lockcheck/lockcheck/internal/openfiles" // ends the process if too few files can be open
+	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
@@ -44,15 +45,13 @@ type app struct {
 	// open makes the environment that the flags name: openPlace, or a test's function.
 	open func(*cobra.Command, placeFlags) (*place, error)
 
-	out string
+	out outdir.Dir
 
-	baseline  baseline // the known violations, see readBaseline
-	junit     string   // file to write test results to
-	github    bool     // runs in a GitHub job
-	annotated error    // the error that GitHub has been shown
-	misspoke  error    // of the first worker in a suite that breaks the protocol
-
-	earlier *results.Document // earlier result of the same shard with a violation, or nil. See clearResult
+	baseline  results.KnownViolations
+	junit     string // file to write test results to
+	github    bool   // runs in a GitHub job
+	annotated error  // the error that GitHub has been shown
+	misspoke  error  // of the first worker in a suite that breaks the protocol
 
 	silence time.Duration                 // how long the end may take without a message; 0: no limit
 	exit    func(code int)                // ends the process if an interrupted command hangs; nil: never
@@ -164,7 +163,7 @@ Exit codes   0 held, or as expected        3 the environment is not available
 	root.SetUsageTemplate(narrow.Replace(root.UsageTemplate()))
 	root.Flags().BoolVar(&version, "version", false, "print the version, as lockcheck version does")
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.out, "out", "lockcheck-out", "`directory` for histories, schedules, verdicts and stories")
+	flags.StringVar(&a.out.Path, "out", "lockcheck-out", "`directory` for histories, schedules, verdicts and stories")
 	flags.BoolVar(&a.JSON, "json", false, "print one JSON document instead of text")
 	flags.BoolVarP(&a.Verbose, "verbose", "v", false, "say more")
 	flags.BoolVarP(&a.Quiet, "quiet", "q", false, "print verdicts only, no stories")

@@ -20,6 +20,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // The exit codes.
@@ -27,6 +28,12 @@ const (
 	held, violated, unproven = exit.Held, exit.Violated, exit.Unproven
 	unavailable, usage, bug  = exit.Unavailable, exit.Usage, exit.Bug
 	interrupted              = exit.Interrupted
+)
+
+// The files of a kept run.
+const (
+	historyFile, scheduleFile = rundir.HistoryFile, rundir.ScheduleFile
+	verdictFile, storyFile    = rundir.VerdictFile, rundir.StoryFile
 )
 
 // result is the output of one command.

@@ -67,7 +67,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if err := f.validate(cmd); err != nil {
 		return err
 	}
-	if err := a.ownPlace(cmd.Name(), f.shard); err != nil {
+	if err := a.out.Reserve(cmd.Name(), f.shard); err != nil {
 		return err
 	}
 	doc := newDocument(cmd, args, f.seed)
@@ -82,7 +82,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	}
 	doc.Matrix, doc.Cells = &results.Matrix{On: p.name, Lease: p.lease, Absent: absent}, []results.Cell{}
 	cells = f.mine(cells, doc)
-	if err := a.clearResult(&doc.Head); err != nil {
+	if err := a.out.Clear(&doc.Head); err != nil {
 		return err
 	}
 	start, failed := time.Now(), gone

@@ -22,6 +22,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -90,7 +91,7 @@ func goneThrough(t *testing.T, a *app) (*results.Document, error) {
 	}
 	p := &place{name: "sim", lease: 10 * time.Second, ctx: t.Context()}
 	p.openSim()
-	p.save = a.save
+	p.save = a.out.Save
 	f := matrixFlags{faults: []string{"none", "pause", "kill", "server-jump"}, seed: 1, runs: 100, jobs: 2}
 	f.place.lease = p.lease
 	cells, _, err := a.cells(p, []string{"redis-setnx", "redis-set-del", "redis-set-lua"}, f)
@@ -121,7 +122,7 @@ func TestHowAMatrixIsShown(t *testing.T) {
 	} {
 		var stdout bytes.Buffer
 		a := newApp(nil, &stdout, nil)
-		a.out = "out"
+		a.out.Path = "out"
 		m := gone(t, a)
 		if m.ExitCode != violated {
 			t.Errorf("exit code %d", m.ExitCode)
@@ -183,7 +184,7 @@ func TestTheMatrixAsJSON(t *testing.T) {
 	}
 
 	a := newApp(nil, &bytes.Buffer{}, nil)
-	a.out = t.TempDir()
+	a.out.Path = t.TempDir()
 	outcomes := map[string]int{}
 	for _, c := range gone(t, a).Printed().(*results.MatrixDocument).Cells {
 		outcomes[c.Outcome]++
@@ -236,14 +237,14 @@ func TestOverlapsWithoutALeaseAreOfTheKindThatIsExpected(t *testing.T) {
 
 func TestWhatWasNotExpectedIsKept(t *testing.T) {
 	a := newApp(nil, &bytes.Buffer{}, nil)
-	a.out = t.TempDir()
+	a.out.Path = t.TempDir()
 	m := gone(t, a)
 	for i := range m.Cells {
 		c := &m.Cells[i]
 		if c.Expected.Standing != explore.Unexpected {
 			continue
 		}
-		kept, err := readJudged(c.Example().File)
+		kept, err := rundir.ReadJudged(c.Example().File)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -399,7 +400,7 @@ func TestShortNamesOfFaults(t *testing.T) {
 func TestAWideMatrix(t *testing.T) {
 	var stdout bytes.Buffer
 	a := newApp(nil, &stdout, nil)
-	a.out = t.TempDir()
+	a.out.Path = t.TempDir()
 	m := gone(t, a)
 	for i := range m.Cells {
 		m.Cells[i].Lock += strings.Repeat("-and-more", 6)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
@@ -85,11 +86,11 @@ func (a *app) judged(p *place, of *explore.Cell, r *explore.Result, whole, all b
 		x.Sentence = string(property) + ": " + words
 	}
 	if err == nil {
-		x.File = filepath.Join(kept.dir, historyFile)
+		x.File = filepath.Join(kept.dir, rundir.HistoryFile)
 		if p.name == "sim" {
 			var short shrunkRun
 			if short, err = a.shrinkFor(p, kept.judged, property, p.runName(kept.judged.Plan)); short.dir != "" {
-				x.Shrunk = filepath.Join(short.dir, historyFile)
+				x.Shrunk = filepath.Join(short.dir, rundir.HistoryFile)
 			}
 			reported = cmp.Or(short.judged, reported)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
@@ -236,7 +237,7 @@ func (a *app) matrixFailures(m *results.Document) {
 			if next == "" && s.code != exit.Held {
 				next = cellAgain(m, c)
 				if x.File != "" {
-					next = terminal.Replay(filepath.Join(filepath.Dir(x.File), scheduleFile))
+					next = terminal.Replay(filepath.Join(filepath.Dir(x.File), rundir.ScheduleFile))
 				}
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
@@ -43,18 +43,18 @@ that was ended early, and keeps the violations that were found then.`,
 		Args: needArgs("DIR", "lockcheck merge shards"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("out") {
-				a.out = "" // nothing is written
-			} else if a.out == "" {
+				a.out.Path = "" // nothing is written
+			} else if a.out.Path == "" {
 				return exit.Errorf(exit.Usage, "--out needs the name of a directory")
 			}
-			if err := a.readBaseline(baseline, a.out); err != nil {
+			if err := a.readBaseline(baseline); err != nil {
 				return err
 			}
-			return a.merge(args, markdown, a.out)
+			return a.merge(args, markdown, a.out.Path)
 		},
 	}
 	cmd.Flags().Func("out", "write the result, and the files of counterexamples, to this `directory`", func(dir string) error {
-		a.out = dir
+		a.out.Path = dir
 		return nil
 	})
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "of a matrix, print the table for a pull request")
@@ -75,7 +75,7 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 		return err
 	}
 	if out != "" {
-		if err := cmp.Or(a.canKeep(), ownResult(out), apart(out, parts)); err != nil {
+		if err := cmp.Or(a.out.CanKeep(), outdir.OwnResult(out), apart(out, parts)); err != nil {
 			return err
 		}
 	}
@@ -83,7 +83,7 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 		return exit.Errorf(exit.Usage, "--json and --markdown: one of them")
 	}
 	switch of := parts[0]; {
-	case of.Matrix != nil && (a.junit != "" || a.baseline.past != nil):
+	case of.Matrix != nil && (a.junit != "" || !a.baseline.None()):
 		return exit.Errorf(exit.Usage, "a matrix is held against what is expected: leave out --junit and --baseline")
 	case of.Matrix == nil && markdown:
 		return exit.Errorf(exit.Usage, "--markdown is for shards of matrix, and these are of %s", of.Command)
@@ -97,10 +97,10 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 	for x := range doc.Counterexamples {
 		x.Replay = terminal.Replay(x.Schedule())
 	}
-	a.compare(doc)
+	a.baseline.Compare(doc)
 	doc.DecideAfter(failed)
 	if out != "" && failed == nil {
-		failed = a.leave(doc)
+		failed = a.out.Leave(doc)
 		doc.DecideAfter(failed)
 	}
 	if doc.Matrix != nil {
@@ -131,8 +131,8 @@ func (a *app) mergedMatrix(doc *results.Document, markdown bool, failed error) e
 // choose returns the results that make up one exploration.
 func (a *app) choose(found []results.Source) (parts []*results.Source, shards *results.Shards, err error) {
 	for _, f := range found {
-		if f.Matrix == nil && a.baseline.past != nil { // it replaces the shards' own baselines
-			f.Settings[results.BaselineSetting] = a.baseline.digest
+		if f.Matrix == nil {
+			a.baseline.Replace(&f.Head)
 		}
 	}
 	parts, shards, err = results.Choose(found)
@@ -145,7 +145,7 @@ func (a *app) choose(found []results.Source) (parts []*results.Source, shards *r
 		}
 	}
 	if parts[0].Matrix == nil {
-		err = a.against(&parts[0].Head)
+		err = a.baseline.Note(&parts[0].Head)
 	}
 	return parts, shards, err
 }
@@ -154,7 +154,7 @@ func (a *app) choose(found []results.Source) (parts []*results.Source, shards *r
 // error if out has a shard, the result of another command, or the result of one
 // machine.
 func apart(out string, parts []*results.Source) error {
-	was := headIn(out)
+	was := outdir.HeadIn(out)
 	switch s := was.Shards; {
 	case was.Command == "":
 	case was.Command != parts[0].Command, s == nil && !wholeOf(parts, out):
@@ -170,13 +170,6 @@ func apart(out string, parts []*results.Source) error {
 func wholeOf(parts []*results.Source, dir string) bool {
 	was, err := results.Read(dir)
 	return err == nil && slices.ContainsFunc(parts, func(p *results.Source) bool { return p.Essence() == was.Essence() })
-}
-
-// same reports whether two names mean the same directory, through any links.
-func same(a, b string) bool {
-	one, errA := os.Stat(a)
-	two, errB := os.Stat(b)
-	return cmp.Or(errA, errB) == nil && os.SameFile(one, two)
 }
 
 // merged prints the joined result like the command that produced its shards.

@@ -25,7 +25,7 @@ func (a *app) findResults(dirs []string) (list []results.Source, err error) {
 			a.Say("lockcheck: no %s in %s or below\n", results.File, dir)
 		}
 		for _, f := range below {
-			name := realName(f.Dir)
+			name := rundir.RealName(f.Dir)
 			if _, twice := by[name]; !twice {
 				a.withoutLost(f.Document)
 				by[name] = f
@@ -70,7 +70,7 @@ func resultsBelow(dir string) (list []results.Source, err error) {
 	walked := map[string]bool{} // directories that were named or linked to: links may form cycles
 	var walk func(dir string) error
 	walk = func(dir string) error {
-		name := realName(dir)
+		name := rundir.RealName(dir)
 		if walked[name] {
 			return nil
 		}
@@ -94,20 +94,6 @@ func resultsBelow(dir string) (list []results.Source, err error) {
 		return nil, exit.Errorf(exit.Usage, "%w", err)
 	}
 	return list, nil
-}
-
-// realName returns the name of a directory without links, or its name unchanged if the
-// links cannot be resolved.
-func realName(dir string) string {
-	name, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return dir
-	}
-	whole, err := filepath.Abs(name)
-	if err != nil {
-		return name
-	}
-	return whole
 }
 
 func isDir(path string) bool {

@@ -2,15 +2,10 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
-	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/history"
-	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -75,7 +70,7 @@ func (c *collector) copy(histories ...string) error {
 			c.lost = append(c.lost, dir+" is below no result")
 			continue
 		}
-		if foreign := foreignIn(dir); foreign != "" {
+		if foreign := rundir.Foreign(dir); foreign != "" {
 			c.lost = append(c.lost, foreign+" was not written by lockcheck")
 			continue
 		}
@@ -89,7 +84,7 @@ func (c *collector) copy(histories ...string) error {
 		}
 		c.to[dir], c.taken[to] = to, true
 		if err := collectRun(dir, to); err != nil {
-			return unwritable(err)
+			return outdir.Unwritable(err)
 		}
 	}
 	return nil
@@ -99,7 +94,7 @@ func (c *collector) copy(histories ...string) error {
 // It does not follow links out of a result.
 func (c *collector) name(dir string) (name string) {
 	for _, root := range c.roots { // one root may contain another
-		rel, err := filepath.Rel(realName(root), realName(dir))
+		rel, err := filepath.Rel(rundir.RealName(root), rundir.RealName(dir))
 		if err == nil && rel != "." && filepath.IsLocal(rel) && (name == "" || len(rel) < len(name)) {
 			name = rel
 		}
@@ -107,35 +102,10 @@ func (c *collector) name(dir string) (name string) {
 	return name
 }
 
-// foreignIn returns an entry in the directory of a run that has the name of a run's
-// file but is not one: a link, or a file of another program. It returns "" if there is
-// none.
-func foreignIn(dir string) string {
-	for _, name := range rundir.Files {
-		path := filepath.Join(dir, name)
-		info, err := os.Lstat(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		is := false
-		if err == nil && info.Mode().IsRegular() {
-			if m, marked := besideSchedule[name]; marked {
-				is, err = m.on(path)
-			} else {
-				is, err = isSchedule(path)
-			}
-		}
-		if err != nil || !is {
-			return path
-		}
-	}
-	return ""
-}
-
 // collectRun copies the files of a run to another directory, and replaces files that
 // were collected there before.
 func collectRun(dir, to string) error {
-	if same(dir, to) {
+	if rundir.SameDir(dir, to) {
 		return nil
 	}
 	return rundir.Copy(dir, to)
@@ -160,7 +130,7 @@ func (a *app) tellCells(cells []results.Cell) error {
 		}
 		p := c.Property(about)
 		file := cmp.Or(p.Shrunk, p.File)
-		j, err := readJudged(file)
+		j, err := rundir.ReadJudged(file)
 		if err != nil {
 			a.Say("lockcheck: the story of %s cannot be told: %v\n", c.Name, err)
 			return nil
@@ -183,22 +153,4 @@ func (a *app) tellCells(cells []results.Cell) error {
 		return a.Story(j.History, j.Verdicts, c.Promises)
 	}
 	return nil
-}
-
-// readJudged reads the files of a run, and judges it again.
-func readJudged(file string) (*harness.Judged, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	h, _, err := history.Decode(f, file)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := readPlan(file)
-	if err != nil {
-		return nil, err
-	}
-	return &harness.Judged{Plan: plan, History: h, Verdicts: checker.JudgeBoth(h)}, nil
 }

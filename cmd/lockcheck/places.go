@@ -93,7 +93,7 @@ func (a *app) openPlace(cmd *cobra.Command, f placeFlags) (*place, error) {
 		return p, a.openDocker(p)
 	}
 	p.openSim()
-	p.save = a.save
+	p.save = a.out.Save
 	return p, nil
 }
 

@@ -68,7 +68,7 @@ func (e *engine) runs(t *testing.T, args ...string) result {
 
 // place returns the engine as a place of an app.
 func (e *engine) place(a *app, ctx context.Context) *place {
-	p := &place{name: "docker", lease: time.Second, runs: 1, ctx: ctx, save: a.save}
+	p := &place{name: "docker", lease: time.Second, runs: 1, ctx: ctx, save: a.out.Save}
 	p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
 		e.mu.Lock()
 		e.calls++

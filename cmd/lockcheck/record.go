@@ -34,16 +34,16 @@ type record struct {
 // readRecord reads the files beside a schedule. A schedule file with another name than
 // the usual one has been moved away from its files, so nothing beside it is read.
 func readRecord(file string, plan *harness.Plan) record {
-	schedule := scheduleOf(file)
+	schedule := rundir.ScheduleOf(file)
 	dir := filepath.Dir(schedule)
 	r := record{
-		path:    filepath.Join(dir, historyFile),
+		path:    filepath.Join(dir, rundir.HistoryFile),
 		choices: len(plan.Choices) + len(plan.Order), lock: plan.Lock, options: plan.Options.String(),
 	}
 	if plan.Shrunk != nil {
 		r.was = []string{string(plan.Shrunk.For)}
 	}
-	if filepath.Base(schedule) != scheduleFile {
+	if filepath.Base(schedule) != rundir.ScheduleFile {
 		return r
 	}
 	if text, err := os.ReadFile(r.path); err == nil {
@@ -53,7 +53,7 @@ func readRecord(file string, plan *harness.Plan) record {
 		}
 	}
 	var verdict rundir.Verdict
-	text, err := os.ReadFile(filepath.Join(dir, verdictFile))
+	text, err := os.ReadFile(filepath.Join(dir, rundir.VerdictFile))
 	if err != nil || json.Unmarshal(text, &verdict) != nil {
 		return r
 	}
@@ -161,7 +161,7 @@ func schedules(args []string) (files []string, err error) {
 			case d.IsDir() || filepath.Ext(path) != ".json":
 				return nil
 			}
-			is, err := isSchedule(path)
+			is, err := rundir.IsSchedule(path)
 			if is {
 				files = append(files, path)
 			}
@@ -175,21 +175,4 @@ func schedules(args []string) (files []string, err error) {
 		}
 	}
 	return files, nil
-}
-
-// isSchedule reports whether a JSON file is a schedule. It also returns true for a
-// damaged file that has the word, so that reading it reports the damage instead of
-// passing it over. The error is that of reading the file.
-func isSchedule(path string) (bool, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return false, err
-	}
-	if !json.Valid(text) {
-		return bytes.Contains(text, []byte(`"lockcheck_schedule"`)), nil
-	}
-	var head struct {
-		Format int `json:"lockcheck_schedule"`
-	}
-	return json.Unmarshal(text, &head) == nil && head.Format != 0, nil
 }

@@ -97,7 +97,7 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 			continue
 		}
 		p.Counterexample = &results.Counterexample{
-			Seed: k.plan.Seed, File: filepath.Join(dir, historyFile), Sentence: sentenceOf(judged, p.Property),
+			Seed: k.plan.Seed, File: filepath.Join(dir, rundir.HistoryFile), Sentence: sentenceOf(judged, p.Property),
 			Porcupine: opinionOf(judged, p.Property),
 		}
 		if rundir.Exists(p.File) {

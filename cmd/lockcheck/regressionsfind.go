@@ -28,28 +28,28 @@ func (a *app) regressions(dir string, s *suite.Suite) (kept []*keptCell, err err
 			workers = append(workers, words)
 		}
 	}
-	files, err := keptSchedules(dir, a.out)
+	files, err := keptSchedules(dir, a.out.Path)
 	if err != nil {
 		return nil, exit.Errorf(exit.Usage, "the counterexamples of the past: %w", err)
 	}
 	sweepCopies(dir)
 	called, names := keptNames(dir, files), map[string]bool{}
 	for i, file := range files {
-		plan, err := readPlan(file)
+		plan, err := rundir.ReadPlan(file)
 		if err != nil {
 			return nil, err
 		}
 		if !slices.Contains(suite.Places, plan.On) {
-			return nil, exit.Errorf(exit.Usage, "%s: there is no place %q: it can be %s", scheduleOf(file), plan.On, strings.Join(suite.Places, ", "))
+			return nil, exit.Errorf(exit.Usage, "%s: there is no place %q: it can be %s", rundir.ScheduleOf(file), plan.On, strings.Join(suite.Places, ", "))
 		}
 		if plan.Worker != nil && !slices.ContainsFunc(workers, func(words []string) bool { return slices.Equal(words, plan.Worker) }) {
-			return nil, exit.Errorf(exit.Usage, "%s starts a worker that no entry of the suite names: %s\nIf you trust it: lockcheck replay --allow-worker %s", scheduleOf(file), commandOf(plan), terminal.Quoted(scheduleOf(file)))
+			return nil, exit.Errorf(exit.Usage, "%s starts a worker that no entry of the suite names: %s\nIf you trust it: lockcheck replay --allow-worker %s", rundir.ScheduleOf(file), commandOf(plan), terminal.Quoted(rundir.ScheduleOf(file)))
 		}
 		within, err := filepath.Rel(dir, called[i])
 		if err != nil {
 			return nil, err
 		}
-		text, err := os.ReadFile(scheduleOf(file))
+		text, err := os.ReadFile(rundir.ScheduleOf(file))
 		if err != nil {
 			return nil, exit.Errorf(exit.Usage, "%w", err)
 		}
@@ -76,7 +76,7 @@ func keptNames(dir string, files []string) (called []string) {
 	is := map[string]int{}
 	for _, file := range files {
 		name := strings.TrimSuffix(file, ".json")
-		if filepath.Base(file) == scheduleFile && filepath.Dir(file) != filepath.Clean(dir) {
+		if filepath.Base(file) == rundir.ScheduleFile && filepath.Dir(file) != filepath.Clean(dir) {
 			name = filepath.Dir(file)
 		}
 		called = append(called, name)
@@ -96,7 +96,7 @@ func keptNames(dir string, files []string) (called []string) {
 // neither must a missing one beside the other files of a run. Schedules below out would
 // be those of new runs, so the two directories must not overlap.
 func keptSchedules(dir, out string) ([]string, error) {
-	there, err := realPath(out)
+	there, err := rundir.RealPath(out)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (w *keptWalk) directory(dir string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: %w", dir, withoutPath(err))
+		return fmt.Errorf("%s: %w", dir, rundir.WithoutPath(err))
 	case w.been[real]:
 		return nil
 	}
@@ -143,8 +143,8 @@ func (w *keptWalk) directory(dir string) error {
 		info, err := os.Stat(path)
 		switch {
 		case err != nil: // a dangling link must not let the suite pass either
-			return fmt.Errorf("%s: %w", path, withoutPath(err))
-		case e.Name() == scheduleFile && !info.Mode().IsRegular():
+			return fmt.Errorf("%s: %w", path, rundir.WithoutPath(err))
+		case e.Name() == rundir.ScheduleFile && !info.Mode().IsRegular():
 			return fmt.Errorf("%s: it is no file: bring it back, or delete it", path)
 		case info.IsDir() && filepath.Ext(path) == ".tmp": // an unfinished copy of copyRun
 		case info.IsDir():
@@ -154,15 +154,15 @@ func (w *keptWalk) directory(dir string) error {
 		case info.Mode().IsRegular():
 			is, err := isKept(path)
 			if err != nil {
-				return fmt.Errorf("%s: %w", path, withoutPath(err))
+				return fmt.Errorf("%s: %w", path, rundir.WithoutPath(err))
 			}
 			if is {
 				w.files, found = append(w.files, path), true
 			}
 		}
 	}
-	if !found && hasRest(dir) {
-		return fmt.Errorf("%s: its %s is missing: bring it back (does git ignore it?), or delete what is left of that counterexample", dir, scheduleFile)
+	if !found && rundir.HasRest(dir) {
+		return fmt.Errorf("%s: its %s is missing: bring it back (does git ignore it?), or delete what is left of that counterexample", dir, rundir.ScheduleFile)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (w *keptWalk) directory(dir string) error {
 // isKept reports whether a file is a schedule, or has to be read as one.
 func isKept(path string) (bool, error) {
 	switch {
-	case filepath.Base(path) == scheduleFile:
+	case filepath.Base(path) == rundir.ScheduleFile:
 		return true, nil
 	case filepath.Ext(path) != ".json":
 		return false, nil
@@ -182,27 +182,12 @@ func isKept(path string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return isSchedule(path)
-}
-
-// hasRest reports whether a directory has the files that belong to the schedule of a
-// run.
-func hasRest(dir string) bool {
-	for name, m := range besideSchedule {
-		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if is, err := m.on(path); err == nil && is {
-			return true
-		}
-	}
-	return false
+	return rundir.IsSchedule(path)
 }
 
 // apart returns an error if a directory contains the one for output, or is inside it.
 func (w *keptWalk) apart(dir string) error {
-	real, err := realPath(dir)
+	real, err := rundir.RealPath(dir)
 	if err != nil {
 		return err
 	}
@@ -212,18 +197,4 @@ func (w *keptWalk) apart(dir string) error {
 		}
 	}
 	return nil
-}
-
-// realPath resolves the links in the part of a path that exists.
-func realPath(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	for rest := ""; ; path, rest = filepath.Dir(path), filepath.Join(filepath.Base(path), rest) {
-		real, err := filepath.EvalSymlinks(path)
-		if err == nil || path == filepath.Dir(path) {
-			return filepath.Join(real, rest), err
-		}
-	}
 }

@@ -63,14 +63,14 @@ func shrunkToItsEnd(file string) bool {
 	if file == "" {
 		return false
 	}
-	plan, err := readPlan(file)
+	plan, err := rundir.ReadPlan(file)
 	return err != nil || plan.Shrunk == nil || plan.Shrunk.Stopped != harness.StoppedTime
 }
 
 // roomFor returns a free directory for a counterexample: to, or to with a number if
 // another schedule has that name. It returns "" if the same schedule is already there.
 func roomFor(from, to string) (string, error) {
-	schedule, err := os.ReadFile(filepath.Join(from, scheduleFile))
+	schedule, err := os.ReadFile(filepath.Join(from, rundir.ScheduleFile))
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +81,7 @@ func roomFor(from, to string) (string, error) {
 		} else if err != nil {
 			return "", err
 		}
-		if is, err := os.ReadFile(filepath.Join(name, scheduleFile)); err == nil && bytes.Equal(is, schedule) {
+		if is, err := os.ReadFile(filepath.Join(name, rundir.ScheduleFile)); err == nil && bytes.Equal(is, schedule) {
 			return "", nil
 		}
 		name = fmt.Sprintf("%s-%d", to, i)

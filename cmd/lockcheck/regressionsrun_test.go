@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // twoFaults writes a kept schedule with a pause that strikes, and a kill that does not.
@@ -84,7 +85,7 @@ func TestWhatWasNotShrunkToItsEndIsKeptAsItWasFound(t *testing.T) {
 	_, doc := suiteRun(t, new(engine), ownerless)
 	shrunk := doc.Cells[0].Property(checker.Ownership).Shrunk
 	for _, stopped := range []string{"", harness.StoppedTime} {
-		editJSON(t, scheduleOf(shrunk), func(s map[string]any) { s["shrunk"].(map[string]any)["stopped"] = stopped })
+		editJSON(t, rundir.ScheduleOf(shrunk), func(s map[string]any) { s["shrunk"].(map[string]any)["stopped"] = stopped })
 		kept, err := newApp(strings.NewReader(""), io.Discard, io.Discard).keepCounterexamples(doc, "kept"+stopped, nil)
 		if err != nil || len(kept) != 1 || strings.HasSuffix(kept[0], "-ownership") != (stopped == "") {
 			t.Errorf("%q: kept: %q, %v", stopped, kept, err)

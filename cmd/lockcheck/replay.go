@@ -2,10 +2,7 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
@@ -39,7 +37,7 @@ func allowed(plan *harness.Plan, file string, allow bool) error {
 	if plan.Worker == nil || allow {
 		return nil
 	}
-	return exit.Errorf(exit.Usage, "%s starts a worker: %s\n--allow-worker allows it", scheduleOf(file), commandOf(plan))
+	return exit.Errorf(exit.Usage, "%s starts a worker: %s\n--allow-worker allows it", rundir.ScheduleOf(file), commandOf(plan))
 }
 
 // commandOf returns the worker's command, quoted for a shell.
@@ -94,7 +92,7 @@ that command runs on this machine: read it first.`,
 			if err != nil {
 				return err
 			}
-			if err := a.canKeep(); err != nil {
+			if err := a.out.CanKeep(); err != nil {
 				return err
 			}
 			return a.replayAll(cmd, files, f)
@@ -119,7 +117,7 @@ func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error
 		switch {
 		case err == nil:
 			lines = append(lines, a.replayedLine(file, doc, code))
-		case doc.Properties != nil && unkept(err):
+		case doc.Properties != nil && outdir.Unkept(err):
 			lines = append(lines, a.replayedLine(file, doc, code)+"; its files could not be written")
 		case doc.Properties != nil:
 			lines = append(lines, a.replayedLine(file, doc, code)+"; then the place failed")
@@ -139,7 +137,7 @@ func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error
 // replay carries out one schedule again. taken are the directories that this command
 // has already written to.
 func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[string]bool) (doc verdictDocument, code int, err error) {
-	plan, err := readPlan(file)
+	plan, err := rundir.ReadPlan(file)
 	if err != nil {
 		return doc, 0, err
 	}
@@ -164,8 +162,8 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 	early := err // the error of a run that showed a violation before
 	code = a.Disputed(file, j.Verdicts, exit.Of(pr.Judge(j.Outcome)))
 	doc.Verdict = rundir.NewVerdict(j.Verdicts, j.Reached)
-	doc.File, doc.Reason, doc.Was = filepath.Join(dir, historyFile), unjudged(pr), before.was
-	if unkept(early) {
+	doc.File, doc.Reason, doc.Was = filepath.Join(dir, rundir.HistoryFile), unjudged(pr), before.was
+	if outdir.Unkept(early) {
 		doc.File = file
 	}
 	doc.Unused, doc.Defaulted = &fit.Unused, &fit.Defaulted
@@ -190,7 +188,7 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 		}
 	}
 	words := "It did not come to its end; what it shows it has shown before."
-	if early == nil || unclosed(early) || unkept(early) {
+	if early == nil || unclosed(early) || outdir.Unkept(early) {
 		words, err = before.compare(j, fit, doc.File, func() (*harness.Judged, error) {
 			j, _, err := p.execute(&again, name)
 			return j, err
@@ -201,7 +199,7 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 		if words != "" {
 			a.Paragraph(0, words)
 		}
-		if !unkept(early) {
+		if !outdir.Unkept(early) {
 			a.Printf("Files    %s\n", dir)
 		}
 		if len(taken) > 1 {
@@ -300,32 +298,4 @@ func replayName(plan *harness.Plan, taken map[string]bool) string {
 		base += "-shrunk-" + string(plan.Shrunk.For)
 	}
 	return rundir.Unique(taken, base+"-replay")
-}
-
-// scheduleOf returns the schedule for a file: for a history, the schedule beside it.
-func scheduleOf(file string) string {
-	if strings.HasSuffix(file, ".jsonl") {
-		return filepath.Join(filepath.Dir(file), scheduleFile)
-	}
-	return file
-}
-
-// readPlan reads a schedule.
-func readPlan(file string) (*harness.Plan, error) {
-	schedule := scheduleOf(file)
-	f, err := os.Open(schedule)
-	if err != nil && schedule != file {
-		return nil, exit.Errorf(exit.Usage, "no schedule to replay beside %s: %w", file, err)
-	}
-	if err != nil {
-		return nil, unread(schedule, err)
-	}
-	defer f.Close()
-	plan, err := harness.ReadPlan(f)
-	if errors.As(err, new(*fs.PathError)) {
-		return nil, unread(schedule, err)
-	} else if err != nil {
-		return nil, exit.Errorf(exit.Usage, "%s: %w", schedule, err)
-	}
-	return plan, nil
 }

@@ -219,7 +219,7 @@ func TestAGlobNamesNothing(t *testing.T) {
 func TestFilesAreWholeAndOfOneRun(t *testing.T) {
 	out := t.TempDir()
 	a := newApp(nil, new(bytes.Buffer), new(bytes.Buffer))
-	a.out = out
+	a.out.Path = out
 	plan := &harness.Plan{Lock: "redis-set-lua", On: "docker", Lease: time.Second, Clients: []string{"c1"}, Acquires: 1}
 	dir := filepath.Join(out, "name")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -230,7 +230,7 @@ func TestFilesAreWholeAndOfOneRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := rundir.Begin(filepath.Join(a.out, "name"), plan)
+	f, err := rundir.Begin(filepath.Join(a.out.Path, "name"), plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestFilesAreWholeAndOfOneRun(t *testing.T) {
 	if len(left) != 2 || left[0].Name() != historyFile || left[1].Name() != scheduleFile {
 		t.Errorf("when a run begins there are %v", left)
 	}
-	if _, err := readPlan(filepath.Join(dir, historyFile)); err != nil {
+	if _, err := rundir.ReadPlan(filepath.Join(dir, historyFile)); err != nil {
 		t.Error(err)
 	}
 }

@@ -144,7 +144,7 @@ func (a *app) retellSchedule(p *place, c catalogue.Case, s catalogue.Schedule, f
 	}
 	a.VerdictTable(j.Verdicts, nil)
 	doc = retold{verdictDocument{Verdict: rundir.NewVerdict(j.Verdicts, j.Reached)}, a.Disputed(name, j.Verdicts, exit.Of(checker.Promise(nil).Judge(j.Outcome)))}
-	doc.File = filepath.Join(dir, historyFile)
+	doc.File = filepath.Join(dir, rundir.HistoryFile)
 	if why := idle(j); why != "" && doc.code == exit.Held {
 		doc.code, doc.Reason = exit.Unproven, why
 		a.Paragraph(2, "Proves nothing: "+why+".")

@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -49,7 +50,7 @@ kept, and none is shrunk: real time does not repeat.`,
 }
 
 func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
-	if err := a.readBaseline(f.baseline, a.out); err != nil {
+	if err := a.readBaseline(f.baseline); err != nil {
 		return err
 	}
 	settings, pr, err := f.settings(cmd.Flags().Changed)
@@ -60,7 +61,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.ownPlace(cmd.Name(), f.shard); err != nil {
+	if err := a.out.Reserve(cmd.Name(), f.shard); err != nil {
 		return err
 	}
 	if f.strategy == exhaustive {
@@ -68,7 +69,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	}
 	doc := newDocument(cmd, args, settings.Seed)
 	doc.Shards = results.Part(f.shard)
-	if err := a.against(&doc.Head); err != nil {
+	if err := a.baseline.Note(&doc.Head); err != nil {
 		return err
 	}
 	p, gone := a.open(cmd, f.place)
@@ -148,7 +149,7 @@ func cut(p *place, s *explore.Settings, r *explore.Result, trouble error) string
 // runEach runs one lock after another until an interrupt, and exits with the worst
 // code. An error does not lose earlier findings.
 func (a *app) runEach(p *place, ids []string, doc *results.Document, run func(id string) error) error {
-	if err := a.clearResult(&doc.Head); err != nil {
+	if err := a.out.Clear(&doc.Head); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -162,7 +163,7 @@ func (a *app) runEach(p *place, ids []string, doc *results.Document, run func(id
 		return failed
 	}
 	doc.Seconds, doc.Interrupted = time.Since(start).Seconds(), p.interrupted()
-	a.compare(doc)
+	a.baseline.Compare(doc)
 	failed = cmp.Or(failed, a.leaveShard(doc, failed))
 	a.baselineLists(doc)
 	return a.conclude(doc, failed)
@@ -198,7 +199,7 @@ func (a *app) runLock(p *place, s *explore.Settings, pr checker.Promise, f runFl
 	a.ClearProgress()
 	var failed error
 	if trouble != nil && !troubled(trouble) {
-		trouble, failed = nil, a.unrepeated(trouble)
+		trouble, failed = nil, a.out.Unrepeated(trouble)
 	}
 	if failed != nil && (r == nil || r.Runs == 0) {
 		return failed
@@ -213,7 +214,7 @@ func (a *app) runLock(p *place, s *explore.Settings, pr checker.Promise, f runFl
 		cell.Cut = errorEnded
 	}
 	doc.Cells = append(doc.Cells, cell)
-	if failed = cmp.Or(failed, unsettled); failed != nil && !unkept(failed) {
+	if failed = cmp.Or(failed, unsettled); failed != nil && !outdir.Unkept(failed) {
 		return failed
 	}
 	if trouble != nil {

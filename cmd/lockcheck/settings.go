@@ -20,6 +20,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -131,7 +132,7 @@ func (f *runFlags) settings(given func(flag string) bool) (s explore.Settings, p
 // check it would look as if the environment had failed.
 func startable(program string) error {
 	if _, err := exec.LookPath(program); err != nil {
-		return fmt.Errorf("%s: %w", program, withoutPath(errors.Unwrap(err)))
+		return fmt.Errorf("%s: %w", program, rundir.WithoutPath(errors.Unwrap(err)))
 	}
 	return nil
 }

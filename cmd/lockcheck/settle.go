@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
@@ -80,14 +81,14 @@ func (e *explored) cell(name string, trouble error) results.Cell {
 func (e *explored) counterexample(prop checker.Property) *results.Counterexample {
 	run := e.first(prop)
 	kept := e.kept[run]
-	x := &results.Counterexample{Seed: e.settings.Seed + uint64(run), File: filepath.Join(kept.dir, historyFile)}
+	x := &results.Counterexample{Seed: e.settings.Seed + uint64(run), File: filepath.Join(kept.dir, rundir.HistoryFile)}
 	judged, dir := kept.judged, kept.dir
 	if short, ok := e.short[prop]; ok {
 		judged, dir = short.judged, short.dir
-		x.Shrunk = filepath.Join(dir, historyFile)
+		x.Shrunk = filepath.Join(dir, rundir.HistoryFile)
 	}
 	if kept.saved {
-		x.Replay = terminal.Replay(filepath.Join(dir, scheduleFile))
+		x.Replay = terminal.Replay(filepath.Join(dir, rundir.ScheduleFile))
 	}
 	x.Sentence, x.Porcupine = sentenceOf(judged, prop), opinionOf(judged, prop)
 	return x

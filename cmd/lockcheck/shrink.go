@@ -52,7 +52,7 @@ Exit code 0: shrunk. 2: there was nothing to shrink.`,
 					return err
 				}
 			}
-			if err := a.canKeep(); err != nil {
+			if err := a.out.CanKeep(); err != nil {
 				return err
 			}
 			return a.eachFile(cmd, args, nil, func(file string) (verdictDocument, int, error) {
@@ -67,7 +67,7 @@ Exit code 0: shrunk. 2: there was nothing to shrink.`,
 
 // shrink minimises the run of one file.
 func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker bool) (doc verdictDocument, code int, err error) {
-	plan, err := readPlan(file)
+	plan, err := rundir.ReadPlan(file)
 	if err != nil {
 		return doc, 0, err
 	}
@@ -103,7 +103,7 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker
 	a.ReplayLine(s.dir)
 	a.Printf("\n")
 	doc.Verdict = rundir.NewVerdict(s.judged.Verdicts, s.judged.Reached)
-	doc.File, doc.Shrunk = filepath.Join(s.dir, historyFile), s.judged.Plan.Shrunk
+	doc.File, doc.Shrunk = filepath.Join(s.dir, rundir.HistoryFile), s.judged.Plan.Shrunk
 	return doc, a.Disputed(file, s.judged.Verdicts, exit.Held), nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // screen is how many lines the story of a minimised run may have: a terminal window a
@@ -37,7 +38,7 @@ func TestWhatIsKeptReplays(t *testing.T) {
 	}
 	shrunk := 0
 	for _, file := range files {
-		plan, err := readPlan(file)
+		plan, err := rundir.ReadPlan(file)
 		if err != nil {
 			t.Fatal(err)
 		}

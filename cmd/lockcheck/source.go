@@ -133,14 +133,3 @@ func unreadable(err error) error {
 	}
 	return exit.Errorf(exit.Usage, "%w", err)
 }
-
-// unread explains why a named file cannot be read.
-func unread(file string, err error) error {
-	switch info, statErr := os.Stat(file); {
-	case errors.Is(err, fs.ErrNotExist):
-		return exit.Errorf(exit.Usage, "no file %s", file)
-	case statErr == nil && info.IsDir():
-		return exit.Errorf(exit.Usage, "%s is a directory: name a file in it", file)
-	}
-	return exit.Errorf(exit.Usage, "%w", err)
-}

@@ -24,7 +24,7 @@ import (
 func strangeSchedule(t *testing.T, name string, change func(*harness.Plan)) string {
 	t.Helper()
 	pastRun(t, "strange")
-	plan, err := readPlan(filepath.Join("strange", scheduleFile))
+	plan, err := rundir.ReadPlan(filepath.Join("strange", scheduleFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // A batch by priorities works like any other: its runs repeat one by one, and kept runs
@@ -24,7 +25,7 @@ func TestABatchByPriorities(t *testing.T) {
 			t.Errorf("run 16 of the batch and the run of its seed differ in %s (%v, %v)", f, err1, err2)
 		}
 	}
-	plan, err := readPlan(filepath.Join(out, name, scheduleFile))
+	plan, err := rundir.ReadPlan(filepath.Join(out, name, scheduleFile))
 	if err != nil || plan.Strategy != harness.PCT || plan.Depth != 3 {
 		t.Fatalf("the schedule says %q and %d, %v", plan.Strategy, plan.Depth, err)
 	}

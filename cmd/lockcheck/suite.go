@@ -117,13 +117,13 @@ func (a *app) readSuite(args []string, f suiteFlags) (text []byte, s *suite.Suit
 	if errors.Is(err, fs.ErrNotExist) && file == suite.File {
 		return nil, nil, exit.Errorf(exit.Usage, "no file %s: lockcheck init writes one", file)
 	} else if err != nil {
-		return nil, nil, unread(file, err)
+		return nil, nil, rundir.Unread(file, err)
 	}
 	if s, err = a.here(f).Parse(text); err != nil {
 		return nil, nil, unusable(file, err)
 	}
 	if f.given("baseline") {
-		return text, s, a.readBaseline(f.baseline, a.out)
+		return text, s, a.readBaseline(f.baseline)
 	}
 	return text, s, nil
 }
@@ -160,19 +160,19 @@ func (a *app) here(f suiteFlags) suite.Here {
 			return nil
 		},
 		"regressions": func(dir string) error {
-			if a.out == "" {
+			if a.out.Path == "" {
 				return nil // nothing can overlap it, and the message for --out exists already
 			}
-			_, err := keptSchedules(dir, a.out)
+			_, err := keptSchedules(dir, a.out.Path)
 			return err
 		},
 	}
 	if !f.given("baseline") {
 		here["baseline"] = func(file string) error {
-			if err := a.readBaseline(file, a.out); err != nil {
+			if err := a.readBaseline(file); err != nil {
 				return err
 			}
-			return a.against(&results.Head{Command: "suite", Settings: map[string]string{}})
+			return a.baseline.Note(&results.Head{Command: "suite", Settings: map[string]string{}})
 		}
 	}
 	return here
@@ -186,13 +186,13 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.ownPlace(cmd.Name(), f.shard); err != nil {
+	if err := a.out.Reserve(cmd.Name(), f.shard); err != nil {
 		return err
 	}
 	start, past := time.Now(), cmp.Or(s.Regressions, regressionsDir)
 	doc := newDocument(cmd, args, f.seedOf(s))
 	doc.Settings["suite"], doc.Shards = rundir.Digest(text), results.Part(f.shard)
-	if err := a.against(&doc.Head); err != nil {
+	if err := a.baseline.Note(&doc.Head); err != nil {
 		return err
 	}
 	kept, err := a.regressions(past, s)
@@ -204,7 +204,7 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 		return unusable(suiteFile(args), err)
 	}
 	noteParts(&doc.Head, kept, cells)
-	if err := a.clearResult(&doc.Head); err != nil {
+	if err := a.out.Clear(&doc.Head); err != nil {
 		return err
 	}
 	var failed error // the error that ended it early
@@ -214,11 +214,11 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 		doc.Shards.Interrupt()
 	}
 	failed = cmp.Or(failed, a.misspoke)
-	a.compare(doc)
+	a.baseline.Compare(doc)
 	a.takeEarlier(doc)
 	left, failed := a.keepCounterexamples(doc, past, failed)
 	doc.DecideAfter(failed)
-	failed = cmp.Or(failed, a.leave(doc))
+	failed = cmp.Or(failed, a.out.Leave(doc))
 	doc.DecideAfter(failed) // again, because the result may not have been written
 	failed = cmp.Or(failed, a.tellSuite(doc, left))
 	return a.conclude(doc, failed)
@@ -228,7 +228,7 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 // On error it still returns the cells so far.
 func (a *app) exploreSuite(cmd *cobra.Command, kept []*keptCell, cells []*suiteCell, shard explore.Shard, b budget) (done []results.Cell, failed error) {
 	if failed = a.replayKept(cmd, kept, shard, b); failed == nil {
-		failed = a.unrepeated(a.spend(cmd.Context(), cells, b))
+		failed = a.out.Unrepeated(a.spend(cmd.Context(), cells, b))
 	}
 	a.ClearProgress()
 	for _, k := range kept {
@@ -244,12 +244,4 @@ func (a *app) exploreSuite(cmd *cobra.Command, kept []*keptCell, cells []*suiteC
 		done = append(done, c.document(e))
 	}
 	return done, failed
-}
-
-// leave writes the result of a command to the directory for output.
-func (a *app) leave(doc *results.Document) error {
-	if err := results.Write(a.out, doc); err != nil {
-		return unwritable(err)
-	}
-	return nil
 }

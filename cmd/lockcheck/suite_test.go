@@ -86,7 +86,7 @@ func TestTwoEntriesDoNotTakeEachOthersPlace(t *testing.T) {
 		if p.Counterexample == nil || p.Seed != 1 {
 			t.Fatalf("%s: %+v", name, p)
 		}
-		if plan, err := readPlan(p.File); err != nil || len(plan.Clients) != 3+i || !strings.Contains(p.File, name+"-on-sim") {
+		if plan, err := rundir.ReadPlan(p.File); err != nil || len(plan.Clients) != 3+i || !strings.Contains(p.File, name+"-on-sim") {
 			t.Errorf("%s: %s, %v: %+v", name, p.File, err, plan)
 		}
 	}

@@ -142,7 +142,7 @@ func TestShrinkingIsWithinTheTime(t *testing.T) {
 		want      bool
 	}{{time.Nanosecond, false}, {time.Minute, true}} {
 		a, cmd := newApp(strings.NewReader(""), io.Discard, io.Discard), new(cobra.Command)
-		a.out = t.TempDir()
+		a.out.Path = t.TempDir()
 		cmd.SetContext(t.Context())
 		cells, err := a.suiteCells(cmd, s, suiteFlags{given: func(string) bool { return false }})
 		if err != nil {

@@ -77,9 +77,9 @@ func TestWhatACellIsKnownBy(t *testing.T) {
 		worker = "worker: true it is, faults: pause"
 	)
 	for _, tt := range []struct {
-		usual string
-		same  []string // other ways to write the same
-		other []string
+		usual   string
+		SameDir []string // other ways to write the same
+		other   []string
 	}{
 		{sim, []string{
 			sim + ", name: mine, promises: ownership, runs: 7",
@@ -121,7 +121,7 @@ func TestWhatACellIsKnownBy(t *testing.T) {
 		},
 	} {
 		is := known(t, tt.usual)
-		for _, same := range tt.same {
+		for _, same := range tt.SameDir {
 			if known(t, same) != is {
 				t.Errorf("%s: it is another cell than %s", same, tt.usual)
 			}

@@ -58,7 +58,7 @@ func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]s
 	}
 	if why != "" && !c.Breaks() {
 		words := "Proves nothing: "
-		if isPart(shards) {
+		if shards.Unjoined() {
 			words = "Proves nothing without the other shards: "
 		}
 		a.Paragraph(2, words+why+".")
@@ -95,7 +95,7 @@ func (a *app) keptFiles(c *results.Cell, r *explore.Result, kept map[uint64]stri
 	seeds := slices.Sorted(maps.Keys(kept))
 	for i, seed := range seeds {
 		if i == 4 && !a.Verbose {
-			a.Printf("         … and %d more below %s\n", len(seeds)-i, a.out)
+			a.Printf("         … and %d more below %s\n", len(seeds)-i, a.out.Path)
 			break
 		}
 		a.Printf("Files    %s\n", kept[seed])

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // Only a result of the same command replaces a result, and only the same shard replaces
@@ -78,7 +79,7 @@ func TestTheFilesOfAMatrixAreThoseOfTheirCells(t *testing.T) {
 					t.Errorf("%s: %s is of %s and of %s", args, file, other, of(&c))
 				}
 				files[file] = of(&c)
-				plan, err := readPlan(file)
+				plan, err := rundir.ReadPlan(file)
 				if err != nil {
 					t.Fatal(err)
 				}

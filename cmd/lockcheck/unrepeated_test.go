@@ -13,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/locks"
 )
@@ -40,7 +41,7 @@ func TestARunThatComesOutOtherwiseIsABug(t *testing.T) {
 
 	var stdout, stderr bytes.Buffer
 	a := newApp(nil, &stdout, &stderr)
-	a.out = t.TempDir()
+	a.out.Path = t.TempDir()
 	p := &place{name: "sim", lease: 10 * time.Second, ctx: t.Context()}
 	p.openSim()
 	s := &explore.Settings{
@@ -56,9 +57,9 @@ func TestARunThatComesOutOtherwiseIsABug(t *testing.T) {
 			t.Errorf("%q is not said:\n%s", words, &stderr)
 		}
 	}
-	dir := filepath.Join(a.out, "moody-none-5-unrepeated")
+	dir := filepath.Join(a.out.Path, "moody-none-5-unrepeated")
 	var texts [2][]byte
-	for i, name := range []string{firstFile, secondFile} {
+	for i, name := range []string{outdir.FirstFile, outdir.SecondFile} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

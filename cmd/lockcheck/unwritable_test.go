@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -79,10 +80,10 @@ func lost(t *testing.T, args ...string) result {
 	var stdout, stderr bytes.Buffer
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
 	lose := func() {
-		if err := os.RemoveAll(a.out); err != nil {
+		if err := os.RemoveAll(a.out.Path); err != nil {
 			t.Error(err)
 		}
-		if err := os.WriteFile(a.out, nil, 0o666); err != nil {
+		if err := os.WriteFile(a.out.Path, nil, 0o666); err != nil {
 			t.Error(err)
 		}
 	}
@@ -103,7 +104,7 @@ func lost(t *testing.T, args ...string) result {
 		return p, nil
 	}
 	code := a.execute(t.Context(), args)
-	if err := os.RemoveAll(a.out); err != nil {
+	if err := os.RemoveAll(a.out.Path); err != nil {
 		t.Error(err)
 	}
 	return result{code, stdout.String(), stderr.String()}
@@ -214,14 +215,14 @@ func TestAMatrixThatCannotBeKeptIsTold(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var stdout bytes.Buffer
 	a := newApp(nil, &stdout, nil)
-	a.out = "out"
+	a.out.Path = "out"
 	want := gone(t, a)
 	if err := os.WriteFile("file", nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	a.out = filepath.Join("file", "out")
+	a.out.Path = filepath.Join("file", "out")
 	m, err := goneThrough(t, a)
-	if !unkept(err) || m.Verdict != results.Violated || m.ExitCode != usage || len(m.Cells) != len(want.Cells) {
+	if !outdir.Unkept(err) || m.Verdict != results.Violated || m.ExitCode != usage || len(m.Cells) != len(want.Cells) {
 		t.Errorf("%v: %s, %d, %d cells, want %d", err, m.Verdict, m.ExitCode, len(m.Cells), len(want.Cells))
 	}
 	a.matrixTable(m)

@@ -31,6 +31,9 @@ func (s *Shards) part() bool {
 	return s != nil && len(s.Missing)+len(s.Cut) == 0 && len(s.Have) < s.Of
 }
 
+// Unjoined reports whether there are other shards that have not been joined yet.
+func (s *Shards) Unjoined() bool { return s != nil && len(s.Have)+len(s.Missing) < s.Of }
+
 // Incomplete says which shards are missing or were cut short, or returns "".
 func (s *Shards) Incomplete() string {
 	if s == nil {

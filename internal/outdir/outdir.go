@@ -1,0 +1,234 @@
+// Package outdir is the directory that --out names. A command may write to it only where
+// nothing is lost that it does not know, and reads there what an earlier try has found.
+package outdir
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
+	"github.com/lockcheck/lockcheck/internal/terminal"
+)
+
+// Dir is a directory for output. "" means that nothing is written.
+type Dir struct {
+	Path    string
+	earlier *results.Document // earlier result of the same shard with a violation, or nil. See Clear
+}
+
+// CanKeep returns an error if the directory for output cannot be written to, before the
+// first run. It does not create a missing directory: a rejected or interrupted command
+// leaves nothing.
+func (d *Dir) CanKeep() error {
+	if d.Path == "" {
+		return exit.Errorf(exit.Usage, "--out needs the name of a directory")
+	}
+	dir := filepath.Clean(d.Path)
+	for {
+		_, err := os.Lstat(dir)
+		if up := filepath.Dir(dir); errors.Is(err, fs.ErrNotExist) && up != dir {
+			dir = up
+			continue
+		}
+		if err := rundir.TakesFiles(dir, "lockcheck"); err != nil {
+			return exit.Errorf(exit.Usage, "cannot write to --out %s: %w", d.Path, err)
+		}
+		return nil
+	}
+}
+
+// OwnResult returns an error if the result.json of a directory for output is not one of
+// lockcheck's.
+func OwnResult(dir string) error {
+	file := filepath.Join(dir, results.File)
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var was results.Head
+	if err != nil {
+		return Unwritable(err)
+	}
+	if json.Unmarshal(text, &was) != nil || was.Schema == 0 || was.Command == "" {
+		return exit.Errorf(exit.Usage, "cannot write to --out: %s is there, and no result of lockcheck: name another directory", file)
+	}
+	if was.Schema > results.Schema {
+		return exit.Errorf(exit.Usage, "cannot write to --out: %s was written by a later lockcheck: name another directory", file)
+	}
+	return nil
+}
+
+// Reserve checks the directory for output before the first run. It returns an error if
+// the directory cannot be written to, or if its result is that of another shard, was
+// merged from several shards, or would be replaced by that of another command.
+func (d *Dir) Reserve(command string, s explore.Shard) error {
+	was := HeadIn(d.Path)
+	switch of := was.Shards; {
+	case was.Command == "":
+	case was.Command != command && (s.Of > 0 || command == "suite" && of != nil):
+		return exit.Errorf(exit.Usage, "--out %s has the result of lockcheck %s already: name another directory", d.Path, was.Command)
+	case s.Of == 0 && of.Unjoined():
+		return exit.Errorf(exit.Usage, "--out %s has the result of %s of %d already: name another directory", d.Path, names.Numbered("shard", of.Have), of.Of)
+	case s.Of == 0 && was.Command == command && was.Merged():
+		return exit.Errorf(exit.Usage, "--out %s has what %s were merged to already: name another directory", d.Path, names.Count(len(of.Have), "shard"))
+	case s.Of > 0 && of != nil && (of.Of != s.Of || !slices.Equal(of.Have, []int{s.N})):
+		return exit.Errorf(exit.Usage, "--out %s has the result of %s of %d already: name another directory for shard %v", d.Path, names.Numbered("shard", of.Have), of.Of, s)
+	case s.Of > 0 && !was.Partial() && of != nil:
+		return exit.Errorf(exit.Usage, "--out %s has the complete result of shard %v already: merge it, or name another directory", d.Path, s)
+	case s.Of > 0 && !was.Partial():
+		return exit.Errorf(exit.Usage, "--out %s has the result of lockcheck %s already: name another directory for shard %v", d.Path, was.Command, s)
+	}
+	return d.CanKeep()
+}
+
+// Clear removes the result that an earlier try of the same command left, right
+// before the first run. A killed command must not leave an old result behind; a usage
+// error must not delete it. One result stays until the new one replaces it: that of an
+// incomplete try of the same shard with a violation, because the new result will
+// include that violation.
+func (d *Dir) Clear(now *results.Head) error {
+	file := filepath.Join(d.Path, results.File)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := OwnResult(d.Path); err != nil {
+		return err
+	}
+	if was := HeadIn(d.Path); was.Command != "" && was.Command != now.Command {
+		return nil
+	}
+	if was, err := results.Read(d.Path); err == nil && now.Shards != nil && was.SameShard(now) && slices.ContainsFunc(was.Cells, func(c results.Cell) bool { return c.Breaks() }) {
+		d.earlier = was
+		return nil
+	}
+	if err := os.Remove(file); err != nil {
+		return Unwritable(err)
+	}
+	return nil
+}
+
+// Run returns the directory for the files of a run. A run on real servers does not
+// repeat, so it must not overwrite a run that the result of an earlier try names.
+func (d *Dir) Run(name string) string {
+	dir := filepath.Join(d.Path, name)
+	for i := 2; d.earlier != nil && d.earlier.NamesRun(dir); i++ {
+		dir = fmt.Sprintf("%s-%d", filepath.Join(d.Path, name), i)
+	}
+	return dir
+}
+
+// TakeEarlier adds the violations that only an earlier try found to the result of a
+// shard, and returns where they were found. known are compared with the result again.
+func (d *Dir) TakeEarlier(doc *results.Document, known *results.KnownViolations) (taken []string) {
+	if d.earlier == nil {
+		return nil
+	}
+	if taken = doc.TakeViolations(d.earlier); taken == nil {
+		return nil
+	}
+	for x := range doc.Counterexamples {
+		x.Replay = cmp.Or(x.Replay, terminal.Replay(x.Schedule()))
+	}
+	known.Compare(doc)
+	return taken
+}
+
+// HeadIn returns the head of the result in a directory, or the zero value.
+func HeadIn(dir string) (h results.Head) {
+	text, err := os.ReadFile(filepath.Join(dir, results.File))
+	if err != nil || json.Unmarshal(text, &h) != nil {
+		return results.Head{}
+	}
+	return h
+}
+
+// Save writes the files of a run below the directory for output, and returns the
+// directory of the run.
+func (d *Dir) Save(name string, j *harness.Judged) (dir string, err error) {
+	dir = d.Run(name)
+	return dir, Unsaved(rundir.Save(dir, j))
+}
+
+// Unsaved explains an error of rundir: the directory for output may be unusable.
+func Unsaved(err error) error {
+	if w := (*rundir.WriteError)(nil); errors.As(err, &w) {
+		return Unwritable(w.Err)
+	}
+	return err
+}
+
+// Unwritable explains that the directory for output is unusable.
+func Unwritable(err error) error {
+	return exit.Errorf(exit.Usage, "cannot write to --out: %w", err)
+}
+
+// Unkept reports whether the only failure is that files could not be written. The
+// result is printed in spite of such an error.
+func Unkept(err error) bool { return exit.Code(err) == exit.Usage }
+
+// Leave writes the result of a command to the directory for output.
+func (d *Dir) Leave(doc *results.Document) error {
+	if err := results.Write(d.Path, doc); err != nil {
+		return Unwritable(err)
+	}
+	return nil
+}
+
+// The files of a run that had two outcomes, beside its schedule.
+const (
+	FirstFile  = "first.jsonl"
+	SecondFile = "second.jsonl"
+)
+
+// Unrepeated keeps both histories if err says that a repeated run differed, and returns
+// the error to end with.
+func (d *Dir) Unrepeated(err error) error {
+	var differs *explore.UnrepeatedError
+	if !errors.As(err, &differs) {
+		return err
+	}
+	dir, saved := d.saveBoth(differs)
+	if saved != nil {
+		return errors.Join(exit.Errorf(exit.Bug, "%w", err), saved)
+	}
+	return exit.Errorf(exit.Bug, "%w (%s and %s), or of a lock that draws from something that is not its host's",
+		err, filepath.Join(dir, FirstFile), SecondFile)
+}
+
+// saveBoth writes the files, and returns their directory.
+func (d *Dir) saveBoth(differs *explore.UnrepeatedError) (dir string, err error) {
+	dir = filepath.Join(d.Path, rundir.Name(differs.Plan)+"-unrepeated")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return dir, Unwritable(err)
+	}
+	for _, f := range []struct {
+		name  string
+		write func(*bytes.Buffer) error
+	}{
+		{FirstFile, func(b *bytes.Buffer) error { return history.Encode(b, differs.First) }},
+		{SecondFile, func(b *bytes.Buffer) error { return history.Encode(b, differs.Second) }},
+		{rundir.ScheduleFile, func(b *bytes.Buffer) error { return differs.Plan.Write(b) }},
+	} {
+		var text bytes.Buffer
+		if err := f.write(&text); err != nil {
+			return dir, err
+		}
+		if err := rundir.WriteFile(filepath.Join(dir, f.name), text.Bytes()); err != nil {
+			return dir, Unwritable(err)
+		}
+	}
+	return dir, nil
+}
