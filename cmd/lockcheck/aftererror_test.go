@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -49,7 +50,7 @@ locks:
 		}
 		args := "run redis-set-del --workload finally --fault none --on docker --promise ownership --seed 1 --runs 3 --json"
 		r = (&engine{breaks: breaks}).runs(t, strings.Fields(args)...)
-		if ran := document(t, r); ran.ExitCode != tt.code || r.code != tt.code || ran.Verdict != results.Violated || ran.Cells[0].Cut != errorEnded {
+		if ran := document(t, r); ran.ExitCode != tt.code || r.code != tt.code || ran.Verdict != results.Violated || ran.Cells[0].Cut != batch.ErrorEnded {
 			t.Errorf("%+v", ran.Head)
 		}
 	}
@@ -59,7 +60,7 @@ locks:
 func TestARunThatCannotBeKeptIsToldAllTheSame(t *testing.T) {
 	t.Chdir(t.TempDir())
 	wheels := errors.New("the wheels came off")
-	r := in(t, t.Context(), func(p *place) {
+	r := in(t, t.Context(), func(p *changed) {
 		p.again = func(*explore.Settings, int) (*harness.Judged, error) { return nil, wheels }
 	}, strings.Fields("run redis-set-del --fault pause --seed 1 --runs 60 --json")...)
 	if doc := document(t, r); r.code != bug || doc.ExitCode != bug || doc.Verdict != results.Violated || len(doc.Violations) == 0 {

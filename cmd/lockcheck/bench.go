@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/bench"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/exit"
@@ -27,11 +28,11 @@ var benches = []struct {
 }
 
 type benchFlags struct {
-	place   placeFlags
-	clients []int
-	limit   time.Duration
-	seed    uint64
-	jobs    int
+	environment environmentFlags
+	clients     []int
+	limit       time.Duration
+	seed        uint64
+	jobs        int
 }
 
 func (a *app) benchCommand() *cobra.Command {
@@ -93,7 +94,7 @@ something.`,
 			return unknownName("bench", args[0], names)
 		},
 	}
-	f.place.define(cmd)
+	f.environment.define(cmd)
 	fl := cmd.Flags()
 	fl.IntSliceVar(&f.clients, "clients", nil, "how many `clients` there are, in one cell after another (default 2 to 64 in sim, 2 to 16 on docker; of fairness: 2 to 32); of herd: that wait (2 to 256, 2 to 64)")
 	durationFlag(fl, &f.limit, "for", 0, "how long each cell is measured (default 20 T in sim, 2 T on docker; of fairness: 100 T, 8 T; of herd: 10s)")
@@ -121,20 +122,20 @@ func (f *benchFlags) numbers(cmd *cobra.Command, usual []int, least, most int) (
 }
 
 // ofSim rejects a wrong --jobs, and flags that have a meaning only in sim.
-func (f *benchFlags) ofSim(cmd *cobra.Command, p *place) error {
+func (f *benchFlags) ofSim(cmd *cobra.Command, p *batch.Runner) error {
 	changed := cmd.Flags().Changed
 	if err := numbers(changed, []number{{"jobs", f.jobs, harness.MostJobs}}); err != nil {
 		return err
 	}
-	if p.name != "sim" && (changed("seed") || changed("jobs")) {
+	if p.Name() != "sim" && (changed("seed") || changed("jobs")) {
 		return exit.Errorf(exit.Usage, "--seed and --jobs are for sim: real time does not repeat, and cells must not disturb each other")
 	}
 	return nil
 }
 
 // comparison returns the comparison that the flags ask for.
-func (f *benchFlags) comparison(cmd *cobra.Command, p *place, of *bench.Contest) (c *bench.Comparison, err error) {
-	c = of.Compare(p.name, p.lease)
+func (f *benchFlags) comparison(cmd *cobra.Command, p *batch.Runner, of *bench.Contest) (c *bench.Comparison, err error) {
+	c = of.Compare(p.Name(), p.BaseLease())
 	changed := cmd.Flags().Changed
 	if changed("seed") {
 		c.Seed = f.seed
@@ -143,24 +144,24 @@ func (f *benchFlags) comparison(cmd *cobra.Command, p *place, of *bench.Contest)
 		c.For = f.limit
 	}
 	most := maxContenders
-	if p.name != "sim" {
+	if p.Name() != "sim" {
 		most = of.Most
 	}
 	if c.Clients, err = f.numbers(cmd, c.Clients, 1, most); err != nil {
 		return nil, err
 	}
-	if c.For < of.Shortest*p.lease || c.For > 1000*p.lease {
-		return nil, exit.Errorf(exit.Usage, "--for %v: it has to be from %d to 1000 leases, which last %v", c.For, of.Shortest, p.lease)
+	if c.For < of.Shortest*p.BaseLease() || c.For > 1000*p.BaseLease() {
+		return nil, exit.Errorf(exit.Usage, "--for %v: it has to be from %d to 1000 leases, which last %v", c.For, of.Shortest, p.BaseLease())
 	}
-	if p.lease < of.Least {
-		return nil, exit.Errorf(exit.Usage, "--lease %v: for %s it has to be at least %v", p.lease, of.Name, of.Least)
+	if p.BaseLease() < of.Least {
+		return nil, exit.Errorf(exit.Usage, "--lease %v: for %s it has to be at least %v", p.BaseLease(), of.Name, of.Least)
 	}
 	return c, f.ofSim(cmd, p)
 }
 
 // contest measures the variants of a contest and compares them.
 func (a *app) contest(cmd *cobra.Command, f benchFlags, of *bench.Contest, serve server) error {
-	p, err := a.open(cmd, f.place)
+	p, err := a.open(cmd.Context(), f.environment)
 	if err != nil {
 		return err
 	}
@@ -169,8 +170,8 @@ func (a *app) contest(cmd *cobra.Command, f benchFlags, of *bench.Contest, serve
 		return err
 	}
 	done := a.benchProgress(len(c.Sides) * len(c.Clients))
-	if p.name == "sim" {
-		err = c.CompareInSim(p.ctx, f.jobs, done)
+	if p.Name() == "sim" {
+		err = c.CompareInSim(p.Ctx, f.jobs, done)
 	} else {
 		err = a.compareOnDocker(p, c, serve, done)
 	}
@@ -198,9 +199,9 @@ func mysqlServer(ctx context.Context, o docker.Options) (addr string, remove fun
 
 // compared shows the measurements and saves them. err is the error that ended
 // measuring; any reports whether there is anything to show.
-func (a *app) compared(p *place, c comparison, document func() any, any bool, err error) error {
+func (a *app) compared(p *batch.Runner, c comparison, document func() any, any bool, err error) error {
 	a.ClearProgress()
-	if err != nil && !p.interrupted() {
+	if err != nil && !p.Interrupted() {
 		return err
 	}
 	if any {
@@ -219,19 +220,19 @@ func (a *app) compared(p *place, c comparison, document func() any, any bool, er
 type server func(context.Context, docker.Options) (addr string, remove func(context.Context) error, err error)
 
 // compareOnDocker measures with a server of its own.
-func (a *app) compareOnDocker(p *place, c *bench.Comparison, serve server, done func(int)) (err error) {
-	addr, remove, err := serve(p.ctx, docker.Options{Log: a.Stderr})
+func (a *app) compareOnDocker(p *batch.Runner, c *bench.Comparison, serve server, done func(int)) (err error) {
+	addr, remove, err := serve(p.Ctx, docker.Options{Log: a.Stderr})
 	if err == nil {
-		err = c.CompareOnServer(p.ctx, addr, done)
-		err = errors.Join(err, remove(context.WithoutCancel(p.ctx)))
+		err = c.CompareOnServer(p.Ctx, addr, done)
+		err = errors.Join(err, remove(context.WithoutCancel(p.Ctx)))
 	}
-	return p.broken(err)
+	return failedServer(p, err)
 }
 
-// broken returns the error for a failed measurement on real servers. It blames the
+// failedServer returns the error for a failed measurement on real servers. It blames the
 // environment, unless somebody interrupted the command.
-func (p *place) broken(err error) error {
-	if err != nil && !p.interrupted() {
+func failedServer(p *batch.Runner, err error) error {
+	if err != nil && !p.Interrupted() {
 		return exit.Errorf(exit.Unavailable, "%w", err)
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/bench"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/exit"
@@ -23,8 +24,8 @@ const (
 )
 
 // herdOf returns the herd that the flags ask for.
-func (f *benchFlags) herdOf(cmd *cobra.Command, p *place) (h *bench.Herd, err error) {
-	h = bench.NewHerd(p.name)
+func (f *benchFlags) herdOf(cmd *cobra.Command, p *batch.Runner) (h *bench.Herd, err error) {
+	h = bench.NewHerd(p.Name())
 	changed := cmd.Flags().Changed
 	if changed("seed") {
 		h.Seed = f.seed
@@ -33,10 +34,10 @@ func (f *benchFlags) herdOf(cmd *cobra.Command, p *place) (h *bench.Herd, err er
 		h.For = f.limit
 	}
 	if changed("lease") {
-		h.Lease = f.place.lease
+		h.Lease = f.environment.lease
 	}
 	most := maxHerd
-	if p.name != "sim" {
+	if p.Name() != "sim" {
 		most = maxHerdOnDocker
 	}
 	if h.Waiters, err = f.numbers(cmd, h.Waiters, 1, most); err != nil {
@@ -46,7 +47,7 @@ func (f *benchFlags) herdOf(cmd *cobra.Command, p *place) (h *bench.Herd, err er
 	switch {
 	case h.For < minHerdTime || h.For > maxHerdTime:
 		return nil, exit.Errorf(exit.Usage, "--for %v: it has to be from %v to %v", h.For, minHerdTime, maxHerdTime)
-	case p.name != "sim" && (h.Lease < shortest || h.Lease > longest):
+	case p.Name() != "sim" && (h.Lease < shortest || h.Lease > longest):
 		return nil, exit.Errorf(exit.Usage, "--lease %v: the ensembles of docker let sessions last from %v to %v", h.Lease, shortest, longest)
 	}
 	return h, f.ofSim(cmd, p)
@@ -54,7 +55,7 @@ func (f *benchFlags) herdOf(cmd *cobra.Command, p *place) (h *bench.Herd, err er
 
 // herd compares queues by the entries that their waiters watch.
 func (a *app) herd(cmd *cobra.Command, f benchFlags) error {
-	p, err := a.open(cmd, f.place)
+	p, err := a.open(cmd.Context(), f.environment)
 	if err != nil {
 		return err
 	}
@@ -63,8 +64,8 @@ func (a *app) herd(cmd *cobra.Command, f benchFlags) error {
 		return err
 	}
 	done := a.benchProgress(len(bench.Queued) * len(h.Waiters))
-	if p.name == "sim" {
-		err = h.CompareInSim(p.ctx, f.jobs, done)
+	if p.Name() == "sim" {
+		err = h.CompareInSim(p.Ctx, f.jobs, done)
 	} else {
 		err = a.herdOnDocker(p, h, done)
 	}
@@ -72,13 +73,13 @@ func (a *app) herd(cmd *cobra.Command, f benchFlags) error {
 }
 
 // herdOnDocker measures with an ensemble of its own.
-func (a *app) herdOnDocker(p *place, h *bench.Herd, done func(int)) error {
-	e, err := docker.ZooKeeper(p.ctx, bench.HerdServers, docker.Options{Log: a.Stderr})
+func (a *app) herdOnDocker(p *batch.Runner, h *bench.Herd, done func(int)) error {
+	e, err := docker.ZooKeeper(p.Ctx, bench.HerdServers, docker.Options{Log: a.Stderr})
 	if err == nil {
-		err = h.CompareOnEnsemble(p.ctx, e.Addrs(), done)
-		err = errors.Join(err, e.Close(context.WithoutCancel(p.ctx)))
+		err = h.CompareOnEnsemble(p.Ctx, e.Addrs(), done)
+		err = errors.Join(err, e.Close(context.WithoutCancel(p.Ctx)))
 	}
-	return p.broken(err)
+	return failedServer(p, err)
 }
 
 // herdDocument is what bench herd prints with --json.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/layout"
@@ -18,10 +19,10 @@ import (
 
 // caseFlags are the flags that change a case.
 type caseFlags struct {
-	place placeFlags
-	all   bool
-	lock  string
-	pause time.Duration
+	environment environmentFlags
+	all         bool
+	lock        string
+	pause       time.Duration
 }
 
 func (a *app) caseCommand() *cobra.Command {
@@ -71,7 +72,7 @@ documented for that: the exit code is 1 if anything is violated.`,
 			if err := a.out.CanKeep(); err != nil {
 				return err
 			}
-			p, err := a.open(cmd, f.place)
+			p, err := a.open(cmd.Context(), f.environment)
 			if err != nil {
 				return err
 			}
@@ -82,7 +83,7 @@ documented for that: the exit code is 1 if anything is violated.`,
 			return a.cases(p, ids, named(args), tells)
 		},
 	}
-	f.place.define(cmd)
+	f.environment.define(cmd)
 	cmd.Flags().BoolVar(&f.all, "all", false, "print the story of every case")
 	cmd.Flags().StringVar(&f.lock, "lock", "", "tell it with another `LOCK`")
 	durationFlag(cmd.Flags(), &f.pause, "pause", 0, "let pauses last so `long`")
@@ -131,11 +132,11 @@ const (
 // lease, and on a busy machine a server that should be back after T/10 may take T. The
 // lease stays if the fault struck in time and the time that matters is no part of T. An
 // unexpected event is not retried, unless a slow machine alone can cause it.
-func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, again []string, err error) {
-	lease := p.leaseOf(c)
+func (a *app) reproduce(p *batch.Runner, c catalogue.Case) (r *harness.CaseResult, again []string, err error) {
+	lease := p.LeaseOf(c)
 	for {
-		r, err = harness.Case(c, p.name, lease, p.each)
-		if err != nil || !r.Missed || p.name == "sim" || len(again)+1 == tries {
+		r, err = harness.Case(c, p.Name(), lease, p.Each)
+		if err != nil || !r.Missed || p.Name() == "sim" || len(again)+1 == tries {
 			return r, again, err
 		}
 		again = append(again, fmt.Sprintf("with T = %v %s", lease, r.Why()))
@@ -149,20 +150,20 @@ func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, agai
 // cases reproduces cases. A case that is named itself, and not by a glob, must be
 // possible here. It prints the story of each case for which tells returns true. If
 // there are other cases, it prints a summary instead of the table of all cases.
-func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) error {
+func (a *app) cases(p *batch.Runner, ids []string, named, tells func(id string) bool) error {
 	start := time.Now()
 	doc := caseDocument{Schema: 1, Cases: []caseResult{}}
 	code, ok, skipped := exit.Held, 0, 0
 	summary := slices.ContainsFunc(ids, func(id string) bool { return !tells(id) })
 	for i, id := range ids {
-		if p.interrupted() {
+		if p.Interrupted() {
 			doc.Left = len(ids) - i
 			break
 		}
 		c, _ := catalogue.FindCase(id)
-		if why := p.impossible(&c); why != "" {
+		if why := p.Impossible(&c); why != "" {
 			skipped++
-			doc.Cases = append(doc.Cases, caseResult{ID: id, Kind: string(c.Kind), Lock: c.Setup.Lock, On: p.name, Violated: []string{}, Remedy: "none", Reason: why})
+			doc.Cases = append(doc.Cases, caseResult{ID: id, Kind: string(c.Kind), Lock: c.Setup.Lock, On: p.Name(), Violated: []string{}, Remedy: "none", Reason: why})
 			if tells(id) {
 				a.impossible(p, id, why)
 			}
@@ -173,7 +174,7 @@ func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) e
 		}
 		r, again, err := a.reproduce(p, c)
 		if err != nil {
-			if p.interrupted() {
+			if p.Interrupted() {
 				doc.Cut, doc.Left = id, len(ids)-i-1
 				break
 			}
@@ -193,14 +194,14 @@ func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) e
 			code = exit.Worse(code, exit.Violated)
 		}
 	}
-	doc.Interrupted = p.interrupted()
+	doc.Interrupted = p.Interrupted()
 	if a.JSON {
 		if err := a.PrintJSON(doc); err != nil {
 			return err
 		}
 	}
 	if summary && len(doc.Cases) > 0 {
-		a.caseSummary(p, doc.Cases)
+		a.caseSummary(p.Name(), doc.Cases)
 	} else {
 		a.caseTable(doc.Cases)
 	}
@@ -208,7 +209,7 @@ func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) e
 	if doc.Left < len(ids) {
 		words = fmt.Sprintf("%d of %d behaved as documented", ok, len(ids)-skipped) + doc.missing()
 	}
-	a.Paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.name, a.out.Path))
+	a.Paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.Name(), a.out.Path))
 	if len(doc.Cases) == skipped {
 		code = exit.Worse(code, exit.Unproven)
 	}
@@ -266,21 +267,21 @@ func violatedIn(r *harness.CaseResult, run func(*harness.ScheduleResult) *harnes
 
 // tellCase saves the runs of a case. With tell it also prints the case: its failure,
 // its runs and its remedy.
-func (a *app) tellCase(p *place, r *harness.CaseResult, again []string, tell bool) error {
+func (a *app) tellCase(p *batch.Runner, r *harness.CaseResult, again []string, tell bool) error {
 	dirs := make([]string, len(r.Schedules))
 	for i, s := range r.Schedules {
 		name := harness.ScheduleName(r.Case, s.Schedule)
 		var err error
-		if dirs[i], err = p.save(name, s.Flawed); err != nil {
+		if dirs[i], err = p.Save(name, s.Flawed); err != nil {
 			return err
 		}
 		if s.Healthy != nil {
-			if _, err = p.save(name+"-no-fault", s.Healthy); err != nil {
+			if _, err = p.Save(name+"-no-fault", s.Healthy); err != nil {
 				return err
 			}
 		}
 		if s.Remedied != nil {
-			if _, err = p.save(name+"-remedy", s.Remedied); err != nil {
+			if _, err = p.Save(name+"-remedy", s.Remedied); err != nil {
 				return err
 			}
 		}

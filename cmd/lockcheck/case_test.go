@@ -20,7 +20,7 @@ func interruptedCase(t *testing.T, n int, within bool, args ...string) result {
 		cancel()
 	}
 	calls := 0
-	return in(t, ctx, func(p *place) {
+	return in(t, ctx, func(p *changed) {
 		each, execute := p.each, p.execute
 		count := func() error {
 			if calls++; calls == n {

@@ -44,7 +44,7 @@ func (n *caseCounts) add(c *caseResult) {
 }
 
 // caseSummary prints the outcomes of all cases by store, in at most 25 lines.
-func (a *app) caseSummary(p *place, cases []caseResult) {
+func (a *app) caseSummary(on string, cases []caseResult) {
 	counts := map[catalogue.Store]*caseCounts{}
 	failures, remedies, kept := 0, 0, 0
 	for i := range cases {
@@ -62,7 +62,7 @@ func (a *app) caseSummary(p *place, cases []caseResult) {
 			kept++
 		}
 	}
-	a.Heading(fmt.Sprintf("%s on %s", plural(len(cases), "documented case"), p.name))
+	a.Heading(fmt.Sprintf("%s on %s", plural(len(cases), "documented case"), on))
 	a.Printf("  %-11s%21s%21s%10s%14s\n", "", "broke as documented", "held as documented", "measured", "anything else")
 	for store := range catalogue.StoreMySQL + 1 {
 		if n := counts[store]; n != nil {
@@ -76,7 +76,7 @@ func (a *app) caseSummary(p *place, cases []caseResult) {
 	}
 	a.Paragraph(2, fmt.Sprintf("%s %d of the %d failures have a remedy that can be run: under the same schedule it kept its promise %s.",
 		a.Sign(sign), remedies, failures, times))
-	a.unexpectedCases(p, cases)
+	a.unexpectedCases(on, cases)
 	a.Printf("\n")
 	a.Paragraph(9, "Stories  lockcheck case --all prints every story, lockcheck case ID one of them; lockcheck list cases lists the IDs")
 	a.Paragraph(9, "Yours    lockcheck init writes what you need to test your own lock")
@@ -85,7 +85,7 @@ func (a *app) caseSummary(p *place, cases []caseResult) {
 
 // unexpectedCases lists the cases that did not behave as documented, and counts those
 // that cannot be shown here.
-func (a *app) unexpectedCases(p *place, cases []caseResult) {
+func (a *app) unexpectedCases(on string, cases []caseResult) {
 	skipped, listed := 0, 0
 	for i := range cases {
 		c := &cases[i]
@@ -102,6 +102,6 @@ func (a *app) unexpectedCases(p *place, cases []caseResult) {
 		}
 	}
 	if skipped > 0 {
-		a.Paragraph(2, fmt.Sprintf("- %s cannot be shown on %s (see: lockcheck list cases)", plural(skipped, "case"), p.name))
+		a.Paragraph(2, fmt.Sprintf("- %s cannot be shown on %s (see: lockcheck list cases)", plural(skipped, "case"), on))
 	}
 }

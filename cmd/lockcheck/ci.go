@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/ci"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
@@ -120,8 +121,8 @@ func (a *app) unopened(d *results.Document, ids []string, batches map[string]*ex
 			trouble = nil
 		}
 		needed = needed || trouble != nil
-		e := &explored{settings: s, result: explore.NewResult(), promise: pr}
-		d.Cells = append(d.Cells, e.cell(id, trouble))
+		e := &batch.Explored{Settings: s, Result: explore.NewResult(), Promise: pr}
+		d.Cells = append(d.Cells, e.Cell(id, trouble))
 	}
 	if needed {
 		a.Say("lockcheck: %v\n", err)

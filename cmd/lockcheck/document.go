@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"maps"
-	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/environments"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
@@ -28,7 +26,7 @@ func newHead(cmd *cobra.Command, args []string) results.Head {
 		h.Settings["arguments"] = strings.Join(args, " ")
 	}
 	if on := cmd.Flags().Lookup("on"); on != nil {
-		maps.Copy(h.Settings, surroundings(on.Value.String()))
+		maps.Copy(h.Settings, environments.Describe(on.Value.String()).Surroundings())
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains(presentation, f.Name) {
@@ -36,19 +34,6 @@ func newHead(cmd *cobra.Command, args []string) results.Head {
 		}
 	})
 	return h
-}
-
-// surroundings returns the settings, apart from flags and files, that affect runs in an
-// environment: if servers are real, their images and the base of their clients.
-func surroundings(place string) map[string]string {
-	if place == "sim" {
-		return nil
-	}
-	of := map[string]string{"os": runtime.GOOS, docker.BaseEnv: cmp.Or(os.Getenv(docker.BaseEnv), docker.DefaultBase)}
-	if image := os.Getenv(docker.MySQLEnv); image != "" {
-		of[docker.MySQLEnv] = image
-	}
-	return of
 }
 
 // newDocument returns the result of run or suite before the first run.

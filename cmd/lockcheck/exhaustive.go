@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,19 +10,15 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
-	"github.com/lockcheck/lockcheck/internal/rundir"
-	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // exhaustive is the strategy that searches all possible orders.
 const exhaustive = "exhaustive"
-
-// patience is the default limit for one kind of fault and one lock.
-const patience = time.Minute
 
 // exhaustively sets the bounds of a search: only small ones can be searched completely.
 // It rejects flags and workloads that do not fit.
@@ -39,7 +34,7 @@ func (f *runFlags) exhaustively(given func(flag string) bool, s *explore.Setting
 	if err := explore.SearchableWorkload(s.Workloads[0]); err != nil {
 		return exit.Errorf(exit.Usage, "--strategy %s: %w", exhaustive, err)
 	}
-	if f.place.on == "docker" {
+	if f.environment.on == "docker" {
 		return exit.Errorf(exit.Usage, "--strategy %s decides what happens next, and on docker nobody does: leave out --on docker", exhaustive)
 	}
 	s.Clients, s.Acquires, s.Count = asked(f.clients, explore.Exactly(2)), asked(f.acquires, explore.Exactly(1)), asked(f.count, explore.Exactly(1))
@@ -48,7 +43,7 @@ func (f *runFlags) exhaustively(given func(flag string) bool, s *explore.Setting
 
 // runExhaustive searches all possible orders of each lock, under one kind of fault
 // after the other. A limit that a flag sets is for all searches together.
-func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr checker.Promise, f runFlags, doc *results.Document) error {
+func (a *app) runExhaustive(p *batch.Runner, ids []string, s explore.Settings, pr checker.Promise, f runFlags, doc *results.Document) error {
 	var end time.Time
 	if s.For > 0 {
 		end = time.Now().Add(s.For)
@@ -112,7 +107,7 @@ func (a *app) searchable(kinds []faults.Fault) (some []faults.Fault, err error) 
 }
 
 // exhaustLock searches all possible orders of one lock.
-func (a *app) exhaustLock(p *place, s explore.Settings, pr checker.Promise, doc *results.Document, end time.Time) error {
+func (a *app) exhaustLock(p *batch.Runner, s explore.Settings, pr checker.Promise, doc *results.Document, end time.Time) error {
 	var told *harness.Judged
 	var cells []results.Cell
 	var failed error
@@ -120,15 +115,16 @@ func (a *app) exhaustLock(p *place, s explore.Settings, pr checker.Promise, doc 
 		if s.Kinds = []faults.Fault{kind}; kind.Name == "" {
 			s.Kinds = nil
 		}
-		if name := boundName(&s, kind.Name); !s.Shard.Has(name, s.Seed) {
-			cells = append(cells, boundElsewhere(&s, kind.Name, pr))
+		if name := batch.SearchName(&s, kind.Name); !s.Shard.Has(name, s.Seed) {
+			cells = append(cells, batch.SearchElsewhere(&s, kind.Name, pr))
 			continue
 		}
-		cell, shortest, err := a.exhaustFault(p, s, pr, end)
+		cell, shortest, err := p.Exhaust(s, pr, end, a.searchProgress(s.Lock, kind.Name))
+		a.ClearProgress()
 		if err == nil || outdir.Unkept(err) {
 			cells, told = append(cells, cell), cmp.Or(told, shortest)
 		}
-		if failed = err; failed != nil || p.interrupted() {
+		if failed = err; failed != nil || p.Interrupted() {
 			break
 		}
 	}
@@ -143,42 +139,6 @@ func (a *app) exhaustLock(p *place, s explore.Settings, pr checker.Promise, doc 
 	}
 	a.bounds(cells, doc.Shards)
 	return failed
-}
-
-// exhaustFault searches all possible orders of one lock under one kind of fault, and
-// keeps the violations that it finds. told is the shortest schedule that breaks the
-// first broken promise, or nil if none broke. If files cannot be written, it returns
-// the error together with the result.
-func (a *app) exhaustFault(p *place, s explore.Settings, pr checker.Promise, end time.Time) (cell results.Cell, told *harness.Judged, err error) {
-	switch {
-	case !end.IsZero():
-		s.For = max(time.Until(end), 1)
-	case s.Runs == 0:
-		s.For = patience
-	}
-	fault := ""
-	if s.Kinds != nil {
-		fault = s.Kinds[0].Name
-	}
-	b, err := explore.Exhaustive(p.ctx, sim.Simulator, &s, a.searchProgress(s.Lock, fault))
-	a.ClearProgress()
-	if err != nil {
-		return cell, nil, unconfirmed(err)
-	}
-	dirs := map[checker.Property]string{}
-	for _, prop := range checker.Properties {
-		j := b.Outcomes[prop].Judged
-		if j == nil {
-			continue
-		}
-		var unsaved error
-		dirs[prop], unsaved = a.out.Save(rundir.Name(j.Plan), j)
-		err = cmp.Or(err, unsaved)
-		if told == nil && pr.Covers(prop) {
-			told = j
-		}
-	}
-	return boundCell(&s, b, pr, dirs), told, err
 }
 
 // tellShortest prints the story of the shortest violation of a search.
@@ -242,12 +202,4 @@ func (a *app) searchProgress(lock, fault string) func(schedules, states int) {
 	return func(schedules, states int) {
 		a.ShowProgress(fmt.Sprintf("%s %s: %s states, %s schedules ", lock, fault, thousands(states), thousands(schedules)))
 	}
-}
-
-// unconfirmed turns a disagreement of the two judges about a search into a bug.
-func unconfirmed(err error) error {
-	if u := (*explore.Unconfirmed)(nil); errors.As(err, &u) {
-		return exit.Errorf(exit.Bug, "%s: %w", u.Judged.Plan.Lock, err)
-	}
-	return err
 }

@@ -6,52 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
-	"github.com/lockcheck/lockcheck/internal/rundir"
-	"github.com/lockcheck/lockcheck/internal/terminal"
 )
-
-// boundName returns the name of the cell of one search.
-func boundName(s *explore.Settings, fault string) string {
-	return s.Lock + " " + cmp.Or(fault, catalogue.NoFault)
-}
-
-// boundElsewhere returns the cell of a search that belongs to another shard.
-func boundElsewhere(s *explore.Settings, fault string, pr checker.Promise) results.Cell {
-	c := results.Cell{Name: boundName(s, fault), Lock: s.Lock, On: s.On, Promises: pr, Seed: s.Seed}
-	if fault != "" {
-		c.Faults = []string{fault}
-	}
-	c.Take(explore.NewResult())
-	return c
-}
-
-// boundCell returns the cell of one search for the result.
-func boundCell(s *explore.Settings, b *explore.Exhausted, pr checker.Promise, dirs map[checker.Property]string) results.Cell {
-	c, bound := boundElsewhere(s, b.Fault, pr), b.Bound
-	c.Runs, c.Seconds = b.Schedules, b.Took.Seconds()
-	c.Bound = &bound // a copy: the rest of b is large
-	for i := range c.Properties {
-		p := &c.Properties[i]
-		proof := b.Outcomes[p.Property]
-		p.Runs[proof.Outcome.String()] = results.Tally{Count: 1, Seed: s.Seed, Reason: proof.Reason}
-		if dir := dirs[p.Property]; dir != "" {
-			p.Counterexample = &results.Counterexample{
-				Seed: s.Seed, File: filepath.Join(dir, rundir.HistoryFile), Steps: proof.Steps,
-				Replay: terminal.Replay(filepath.Join(dir, rundir.ScheduleFile)), Sentence: sentenceOf(proof.Judged, p.Property),
-				Porcupine: opinionOf(proof.Judged, p.Property),
-			}
-		}
-	}
-	r := c.Result()
-	uncontested(s, r)
-	c.Take(r)
-	return c
-}
 
 // bounds prints the outcomes of the searches of one lock.
 func (a *app) bounds(cells []results.Cell, shards *results.Shards) {

@@ -13,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
@@ -24,14 +23,14 @@ import (
 )
 
 // in runs the command in an environment that the test has changed.
-func in(t *testing.T, ctx context.Context, change func(*place), args ...string) result {
+func in(t *testing.T, ctx context.Context, by func(*changed), args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
-	a.open = func(cmd *cobra.Command, f placeFlags) (*place, error) {
-		p, err := a.openPlace(cmd, f)
+	a.open = func(ctx context.Context, f environmentFlags) (*batch.Runner, error) {
+		p, err := a.openEnvironment(ctx, f)
 		if err == nil {
-			change(p)
+			change(p, by)
 		}
 		return p, err
 	}
@@ -40,7 +39,7 @@ func in(t *testing.T, ctx context.Context, change func(*place), args ...string) 
 }
 
 func TestAnErrorThatNobodyExplainsIsABug(t *testing.T) {
-	broken := func(p *place) {
+	broken := func(p *changed) {
 		fails := errors.New("the wheels came off")
 		p.execute = func(*harness.Plan, string) (*harness.Judged, harness.Replay, error) {
 			return nil, harness.Replay{}, fails
@@ -60,7 +59,7 @@ func TestAnErrorThatNobodyExplainsIsABug(t *testing.T) {
 }
 
 func TestAPanicIsABug(t *testing.T) {
-	broken := func(p *place) {
+	broken := func(p *changed) {
 		p.batch = func(*explore.Settings, func(int)) (*explore.Result, error) { panic("no wheels") }
 	}
 	r := in(t, t.Context(), broken, "run", "redis-set-lua")
@@ -72,7 +71,7 @@ func TestAPanicIsABug(t *testing.T) {
 }
 
 func TestARunThatDoesNotRepeatIsABug(t *testing.T) {
-	r := in(t, t.Context(), func(p *place) {
+	r := in(t, t.Context(), func(p *changed) {
 		p.again = func(s *explore.Settings, run int) (*harness.Judged, error) {
 			plan := s.Plan(run)
 			plan.Faults = nil
@@ -87,7 +86,7 @@ func TestAnInterruptedRunEndsWith130(t *testing.T) {
 	interrupt := func(err error, args ...string) result {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		return in(t, ctx, func(p *place) {
+		return in(t, ctx, func(p *changed) {
 			batch := p.batch
 			p.batch = func(s *explore.Settings, _ func(int)) (*explore.Result, error) {
 				r, _ := batch(s, func(int) { cancel() })
@@ -181,7 +180,7 @@ func TestProgressNamesNoNumberThatNobodyAskedFor(t *testing.T) {
 		want string
 	}{
 		{explore.Settings{Runs: 20_000}, "5,000 of 20,000 runs, 2500 a second "},
-		{explore.Settings{Runs: unlimited, For: 30 * time.Second}, "5,000 runs, 2500 a second, 2 of 30 s "},
+		{explore.Settings{Runs: batch.Unlimited, For: 30 * time.Second}, "5,000 runs, 2500 a second, 2 of 30 s "},
 		{explore.Settings{Runs: 20_000, For: 30 * time.Second}, "5,000 of 20,000 runs, 2500 a second, 2 of 30 s "},
 	} {
 		if got := howFar(&tt.s, 5000, 2*time.Second); got != tt.want {

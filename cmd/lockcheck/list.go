@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/suite"
 	"github.com/lockcheck/lockcheck/workloads"
@@ -164,7 +165,7 @@ func listFaults() (items []listed) {
 	for _, f := range faults.All() {
 		it := listed{Name: f.Name, Does: f.Does, On: []string{}, Acts: f.On.String(), Needs: string(f.Need)}
 		for _, p := range suite.Places {
-			if f.Available(offers(p, true)) == nil {
+			if f.Available(batch.Offers(p, true)) == nil {
 				it.On = append(it.On, p)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	_ "github.com/lockcheck/lockcheck/internal/openfiles" // ends the process if too few files can be open
 	"github.com/lockcheck/lockcheck/internal/outdir"
@@ -42,8 +43,8 @@ type app struct {
 
 	stdin io.Reader
 	raw   io.Writer // stdout, for the worker protocol
-	// open makes the environment that the flags name: openPlace, or a test's function.
-	open func(*cobra.Command, placeFlags) (*place, error)
+	// open makes the environment that the flags name: openEnvironment, or a test's function.
+	open func(context.Context, environmentFlags) (*batch.Runner, error)
 
 	out outdir.Dir
 
@@ -61,7 +62,7 @@ type app struct {
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	a := &app{Terminal: terminal.New(stdout, stderr), stdin: stdin, raw: stdout, github: os.Getenv("GITHUB_ACTIONS") == "true"}
-	a.open = a.openPlace
+	a.open = a.openEnvironment
 	return a
 }
 

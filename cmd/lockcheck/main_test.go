@@ -134,7 +134,7 @@ func TestTheSummaryNamesWhatIsNotAsDocumented(t *testing.T) {
 		{ID: "three", Kind: string(catalogue.Figures), Lock: "zk-recipe", Reproduced: true, Remedy: "violated", LeaseMS: 1},
 		{ID: "four", Kind: string(catalogue.Control), Lock: "redlock", Remedy: "none", Reason: "no clock"},
 	}
-	a.caseSummary(&place{name: "docker"}, list)
+	a.caseSummary("docker", list)
 	for _, want := range []string{"✗ two: nothing broke\n", "✗ three: its remedy did not hold\n", "✗ 3 of the 3 failures", "in 2 of them", "- 1 case cannot be shown on docker", "ZooKeeper                      0                    0         0             2\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
@@ -144,7 +144,7 @@ func TestTheSummaryNamesWhatIsNotAsDocumented(t *testing.T) {
 		list = append(list, list[1])
 	}
 	out.Reset()
-	a.caseSummary(&place{name: "docker"}, list)
+	a.caseSummary("docker", list)
 	if n := strings.Count(out.String(), "\n"); n > 25 {
 		t.Errorf("%d lines:\n%s", n, out.String())
 	}

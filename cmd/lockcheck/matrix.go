@@ -14,16 +14,16 @@ import (
 
 // matrixFlags are the flags of matrix.
 type matrixFlags struct {
-	place    placeFlags
-	faults   []string
-	seed     uint64
-	runs     int
-	limit    time.Duration
-	jobs     int
-	holding  bool
-	markdown bool
-	shrink   bool // also the expected violations
-	shard    explore.Shard
+	environment environmentFlags
+	faults      []string
+	seed        uint64
+	runs        int
+	limit       time.Duration
+	jobs        int
+	holding     bool
+	markdown    bool
+	shrink      bool // also the expected violations
+	shard       explore.Shard
 }
 
 func (a *app) matrixCommand() *cobra.Command {
@@ -49,7 +49,7 @@ takes on average (docs/random.md).`,
 			return a.matrix(cmd, args, f)
 		},
 	}
-	f.place.define(cmd)
+	f.environment.define(cmd)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "which `faults`: names, all, none (with the workloads that misuse a lock); -NAME takes one out")
 	fl.Uint64Var(&f.seed, "seed", 1, "the first `seed` of every cell")
@@ -72,15 +72,15 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	}
 	doc := newDocument(cmd, args, f.seed)
 	doc.Shards = results.Part(f.shard)
-	p, gone := a.open(cmd, f.place)
-	if gone != nil && !troubled(gone) {
+	p, gone := a.open(cmd.Context(), f.environment)
+	if gone != nil && exit.Code(gone) != exit.Unavailable {
 		return gone
 	}
 	cells, absent, err := a.cells(p, args, f)
 	if err != nil {
 		return err
 	}
-	doc.Matrix, doc.Cells = &results.Matrix{On: p.name, Lease: p.lease, Absent: absent}, []results.Cell{}
+	doc.Matrix, doc.Cells = &results.Matrix{On: p.Name(), Lease: p.BaseLease(), Absent: absent}, []results.Cell{}
 	cells = f.mine(cells, doc)
 	if err := a.out.Clear(&doc.Head); err != nil {
 		return err
@@ -88,20 +88,20 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	start, failed := time.Now(), gone
 	switch {
 	case gone != nil:
-	case p.name == "sim":
+	case p.Name() == "sim":
 		doc.Cells, failed = a.matrixInSim(p, cells, f)
 	default:
-		doc.Cells, failed = a.matrixInPlace(p, cells, f)
+		doc.Cells, failed = a.matrixInRealTime(p, cells, f)
 	}
 	doc.Matrix.Left = len(cells) - len(doc.Cells)
 	ended := failed // the error that ended it, unless it came from the environment
-	if troubled(failed) {
+	if exit.Code(failed) == exit.Unavailable {
 		doc.Matrix.Trouble, ended = failed.Error(), nil
 	} else if failed != nil && len(doc.Cells) == 0 {
 		return failed
 	}
 	if gone == nil {
-		doc.Seconds, doc.Interrupted = time.Since(start).Seconds(), p.interrupted()
+		doc.Seconds, doc.Interrupted = time.Since(start).Seconds(), p.Interrupted()
 	}
 	failed = cmp.Or(failed, a.saveShard(doc, ended))
 	doc.DecideAfter(failed)
@@ -147,7 +147,7 @@ func (a *app) show(doc *results.Document, markdown bool) error {
 
 // validate checks the values of the flags.
 func (f *matrixFlags) validate(cmd *cobra.Command) error {
-	docker := f.place.on == "docker"
+	docker := f.environment.on == "docker"
 	for _, c := range []struct {
 		wrong bool
 		words string

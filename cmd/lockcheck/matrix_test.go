@@ -89,11 +89,9 @@ func goneThrough(t *testing.T, a *app) (*results.Document, error) {
 		{"redis-setnx", "server-jump"}:   func(c *explore.Cell) { c.For = time.Hour; must("L")(c) },
 		{"redis-set-lua", "server-jump"}: must("U"), // protection is not expected to break
 	}
-	p := &place{name: "sim", lease: 10 * time.Second, ctx: t.Context()}
-	p.openSim()
-	p.save = a.out.Save
+	p := a.simulated(t)
 	f := matrixFlags{faults: []string{"none", "pause", "kill", "server-jump"}, seed: 1, runs: 100, jobs: 2}
-	f.place.lease = p.lease
+	f.environment.lease = p.BaseLease()
 	cells, _, err := a.cells(p, []string{"redis-setnx", "redis-set-del", "redis-set-lua"}, f)
 	if err != nil {
 		t.Fatal(err)
@@ -103,8 +101,8 @@ func goneThrough(t *testing.T, a *app) (*results.Document, error) {
 			f(c)
 		}
 	}
-	d := &results.Document{Matrix: &results.Matrix{On: p.name, Lease: p.lease}, Seed: f.seed}
-	d.Settings, d.Seconds = map[string]string{"lease": p.lease.String()}, 1.5
+	d := &results.Document{Matrix: &results.Matrix{On: p.Name(), Lease: p.BaseLease()}, Seed: f.seed}
+	d.Settings, d.Seconds = map[string]string{"lease": p.BaseLease().String()}, 1.5
 	d.Cells, err = a.matrixInSim(p, cells, f)
 	d.DecideAfter(err)
 	return d, err
@@ -325,12 +323,12 @@ func TestMatrixIsUsedWrongly(t *testing.T) {
 
 func TestAnInterruptedMatrixShowsWhatThereIs(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r := in(t, ctx, func(*place) { cancel() }, "matrix", "--runs", "100")
+	r := in(t, ctx, func(*changed) { cancel() }, "matrix", "--runs", "100")
 	r.wants(t, interrupted, "No cell was begun", "lockcheck: interrupted")
 
 	ctx, cancel = context.WithCancel(t.Context())
 	time.AfterFunc(300*time.Millisecond, cancel)
-	r = in(t, ctx, func(*place) {}, "matrix", "--runs", "1000000", "--jobs", "1")
+	r = in(t, ctx, func(*changed) {}, "matrix", "--runs", "1000000", "--jobs", "1")
 	r.wants(t, interrupted, "? proves nothing", "702 more were not begun", "lockcheck: interrupted")
 	if strings.Contains(r.stdout, "Again") {
 		t.Errorf("what was interrupted is told at length:\n%s", r.stdout)
@@ -342,8 +340,8 @@ func TestAnInterruptedMatrixShowsWhatThereIs(t *testing.T) {
 // shown even if the environment breaks down.
 func TestAMatrixInRealTime(t *testing.T) {
 	limits := map[string]int{}
-	slow := func(breaks error) func(*place) {
-		return func(p *place) {
+	slow := func(breaks error) func(*changed) {
+		return func(p *changed) {
 			p.name = "docker"
 			batches := 0
 			p.batch = func(s *explore.Settings, _ func(int)) (*explore.Result, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/workloads"
@@ -45,7 +46,7 @@ func (f *matrixFlags) columns() ([]string, error) {
 
 // cells returns the cells that the arguments and flags name. absent lists the pairs of
 // a lock and a fault that have no cell in this environment.
-func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Cell, absent []results.MatrixNoCell, err error) {
+func (a *app) cells(p *batch.Runner, args []string, f matrixFlags) (cells []*explore.Cell, absent []results.MatrixNoCell, err error) {
 	ids, err := match("lock", args, lockIDs())
 	if err != nil {
 		return nil, nil, err
@@ -59,13 +60,13 @@ func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Ce
 		return nil, nil, err
 	}
 	shared := explore.Settings{
-		On: p.name, Lease: p.lease, Seed: f.seed, Runs: f.runs, Jobs: f.jobs,
+		On: p.Name(), Lease: p.BaseLease(), Seed: f.seed, Runs: f.runs, Jobs: f.jobs,
 		Clients: explore.AnyClients, Acquires: explore.AnyAcquires, Count: explore.AnyCount,
 	}
-	if p.name != "sim" {
-		shared.Usual(p.lease)
+	if p.Name() != "sim" {
+		shared.Usual(p.BaseLease())
 		shared.Count, shared.Busy = explore.Exactly(1), false // expectations are for single faults
-		shared.Runs, shared.For = unlimited, f.limit
+		shared.Runs, shared.For = batch.Unlimited, f.limit
 	}
 	var kinds []faults.Fault
 	for _, name := range names {
@@ -84,7 +85,7 @@ func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Ce
 				continue
 			}
 			if i >= 0 {
-				if reason := cmp.Or(lock.Applies(kinds[i], shared.Server), p.strikes(&lock, kinds[i])); reason != nil {
+				if reason := cmp.Or(lock.Applies(kinds[i], shared.Server), p.Strikes(&lock, kinds[i])); reason != nil {
 					absent = append(absent, results.MatrixNoCell{Lock: id, Fault: name, Reason: reason.Error()})
 					continue
 				}

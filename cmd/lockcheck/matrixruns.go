@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // matrixInSim runs all cells in parallel. On error it still returns the finished cells.
-func (a *app) matrixInSim(p *place, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
-	found, whole, err := explore.Matrix(p.ctx, sim.Simulator, cells, f.jobs, a.matrixProgress(true))
+func (a *app) matrixInSim(p *batch.Runner, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
+	found, whole, err := explore.Matrix(p.Ctx, p.Simulator(), cells, f.jobs, a.matrixProgress(true))
 	a.ClearProgress()
 	done := []results.Cell{}
 	for i, c := range cells {
@@ -28,31 +29,31 @@ func (a *app) matrixInSim(p *place, cells []*explore.Cell, f matrixFlags) ([]res
 	return done, err
 }
 
-// matrixInPlace runs one cell after another, where runs take real time. If the
+// matrixInRealTime runs one cell after another, where runs take real time. If the
 // environment breaks down, it still returns the finished cells.
-func (a *app) matrixInPlace(p *place, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
+func (a *app) matrixInRealTime(p *batch.Runner, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
 	progress := a.matrixProgress(false)
 	runs := 0
 	done := []results.Cell{}
 	for i, c := range cells {
-		if p.interrupted() {
+		if p.Interrupted() {
 			break
 		}
 		if !c.Expect.Holds() {
 			c.Enough = c.Shown
 		}
-		p.under = underOf(c)
-		r, err := p.batch(&c.Settings, func(n int) {
+		p.Under = underOf(c)
+		r, err := p.Batch(&c.Settings, func(n int) {
 			if progress != nil {
 				progress(explore.Far{Cells: len(cells), CellsDone: i, Runs: runs + n})
 			}
 		})
 		a.ClearProgress()
-		if err != nil && (!troubled(err) || r == nil || r.Runs == 0) {
+		if err != nil && (exit.Code(err) != exit.Unavailable || r == nil || r.Runs == 0) {
 			return done, err
 		}
 		runs += r.Runs
-		m, failed := a.judged(p, c, r, err == nil && !p.interrupted(), f.shrink)
+		m, failed := a.judged(p, c, r, err == nil && !p.Interrupted(), f.shrink)
 		if done = append(done, m); cmp.Or(failed, err) != nil {
 			return done, cmp.Or(failed, err)
 		}
@@ -69,33 +70,33 @@ func underOf(c *explore.Cell) string {
 
 // judged judges a cell. It keeps and minimises the first run with an unexpected
 // violation; with all set, also the first run with an expected one.
-func (a *app) judged(p *place, of *explore.Cell, r *explore.Result, whole, all bool) (results.Cell, error) {
+func (a *app) judged(p *batch.Runner, of *explore.Cell, r *explore.Result, whole, all bool) (results.Cell, error) {
 	c := results.MatrixCell(of, r, whole)
 	run, property := c.First()
 	unexpected := c.Expected.Unexpected != nil
 	if run < 0 || !unexpected && !all {
 		return c, nil
 	}
-	p.under = underOf(of)
+	p.Under = underOf(of)
 	x := &results.Counterexample{Seed: c.Seed + uint64(run)}
 	c.Property(property).Counterexample = x
-	runs, err := a.keep(p, &of.Settings, r.Only(run), false)
+	runs, err := p.Keep(&of.Settings, r.Only(run), false)
 	kept := runs[run]
-	reported := kept.judged
-	if words := sentenceOf(reported, property); unexpected && words != "" {
+	reported := kept.Judged
+	if words := batch.Sentence(reported, property); unexpected && words != "" {
 		x.Sentence = string(property) + ": " + words
 	}
 	if err == nil {
-		x.File = filepath.Join(kept.dir, rundir.HistoryFile)
-		if p.name == "sim" {
-			var short shrunkRun
-			if short, err = a.shrinkFor(p, kept.judged, property, p.runName(kept.judged.Plan)); short.dir != "" {
-				x.Shrunk = filepath.Join(short.dir, rundir.HistoryFile)
+		x.File = filepath.Join(kept.Dir, rundir.HistoryFile)
+		if p.Name() == "sim" {
+			var short batch.Shrunk
+			if short, err = p.ShrinkFor(kept.Judged, property, p.RunName(kept.Judged.Plan)); short.Dir != "" {
+				x.Shrunk = filepath.Join(short.Dir, rundir.HistoryFile)
 			}
-			reported = cmp.Or(short.judged, reported)
+			reported = cmp.Or(short.Judged, reported)
 		}
 	}
-	if reported != nil && p.name == "sim" { // in other environments Porcupine judges all runs
+	if reported != nil && p.Name() == "sim" { // in other environments Porcupine judges all runs
 		c.Expected.Second.Add(terminal.SecondOf(reported.Verdicts))
 	}
 	return c, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -124,7 +125,7 @@ func (c *collector) moved(file string) string {
 func (a *app) tellCells(cells []results.Cell) error {
 	for i := range cells {
 		c := &cells[i]
-		about, ok := told(c.Result(), c.Promises)
+		about, ok := batch.StoryProperty(c.Result(), c.Promises)
 		if !ok {
 			continue
 		}
@@ -145,7 +146,7 @@ func (a *app) tellCells(cells []results.Cell) error {
 		case a.Quiet:
 			return nil
 		case p.Shrunk != "" && j.Plan.Shrunk != nil:
-			err := a.tellShrunk(shrunkRun{property: about, judged: j}, title)
+			err := a.tellShrunk(batch.Shrunk{Property: about, Judged: j}, title)
 			a.Printf("\n")
 			return err
 		}

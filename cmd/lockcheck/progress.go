@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/batch"
 )
 
 // progress shows the progress of a batch on a terminal.
@@ -21,7 +22,7 @@ func (a *app) progress(s *explore.Settings) func(int) {
 // howFar returns the progress line.
 func howFar(s *explore.Settings, done int, took time.Duration) string {
 	words := thousands(done)
-	if s.Runs < unlimited {
+	if s.Runs < batch.Unlimited {
 		words += " of " + thousands(s.Runs)
 	}
 	words += fmt.Sprintf(" runs, %.0f a second", float64(done)/took.Seconds())

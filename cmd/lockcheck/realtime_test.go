@@ -14,12 +14,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/environments"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
@@ -56,37 +59,53 @@ func (e *engine) runs(t *testing.T, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
-	a.open = func(cmd *cobra.Command, f placeFlags) (*place, error) {
+	a.open = func(ctx context.Context, f environmentFlags) (*batch.Runner, error) {
 		if f.on != "docker" {
-			return a.openPlace(cmd, f)
+			return a.openEnvironment(ctx, f)
 		}
-		return e.place(a, cmd.Context()), e.gone
+		return e.runner(ctx, a), e.gone
 	}
 	code := a.execute(cmp.Or(e.ctx, t.Context()), args)
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// place returns the engine as a place of an app.
-func (e *engine) place(a *app, ctx context.Context) *place {
-	p := &place{name: "docker", lease: time.Second, runs: 1, ctx: ctx, save: a.out.Save}
-	p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
-		e.mu.Lock()
-		e.calls++
-		call := e.calls
-		e.mu.Unlock()
-		if e.seen != nil {
-			e.seen(plan)
-		}
-		j, fit, err := harness.Simulate(sim.Simulator, plan)
-		if e.breaks != nil && err == nil {
-			if err = e.breaks(call); err != nil {
-				j = harness.JudgeEarly(plan, j.History, err)
-			}
-		}
-		return j, fit, err
+// runner returns a runner of an app in the engine.
+func (e *engine) runner(ctx context.Context, a *app) *batch.Runner {
+	return &batch.Runner{Environment: &openEngine{Description: environments.Describe("docker"), engine: e, out: &a.out}, Ctx: ctx, Out: &a.out, Say: a.Say}
+}
+
+// openEngine is an engine that a command has opened.
+type openEngine struct {
+	batch.Description
+	batch.RealTime
+	engine *engine
+	out    *outdir.Dir
+}
+
+func (o *openEngine) Lease(catalogue.Layout) time.Duration { return time.Second }
+
+func (o *openEngine) Strikes(lock *catalogue.Lock, f faults.Fault) error {
+	return lock.Strikes(f, "docker")
+}
+
+func (o *openEngine) Save(name string, j *harness.Judged) (string, error) { return o.out.Save(name, j) }
+
+func (o *openEngine) Execute(_ context.Context, plan *harness.Plan, _ string) (*harness.Judged, harness.Replay, error) {
+	e := o.engine
+	e.mu.Lock()
+	e.calls++
+	call := e.calls
+	e.mu.Unlock()
+	if e.seen != nil {
+		e.seen(plan)
 	}
-	a.inRealTime(p)
-	return p
+	j, fit, err := harness.Simulate(sim.Simulator, plan)
+	if e.breaks != nil && err == nil {
+		if err = e.breaks(call); err != nil {
+			j = harness.JudgeEarly(plan, j.History, err)
+		}
+	}
+	return j, fit, err
 }
 
 // goneIn fails in the given calls.
@@ -321,11 +340,11 @@ func TestARunThatTimeEndsSaysSo(t *testing.T) {
 		args []string
 		cut  string
 	}{
-		{"time is over", []string{"--runs", "1000000", "--for", "500ms"}, timeOver},
+		{"time is over", []string{"--runs", "1000000", "--for", "500ms"}, batch.TimeOver},
 		{"all are done", []string{"--runs", "3", "--for", "1h"}, ""},
 		{"a shard has done all that are its own", []string{"--runs", "30", "--shard", "1/3", "--for", "1h"}, ""},
 		{"as many as there is time for", []string{"--for", "500ms"}, ""},
-		{"but others have another machine", []string{"--for", "500ms", "--shard", "1/2"}, timeOver},
+		{"but others have another machine", []string{"--for", "500ms", "--shard", "1/2"}, batch.TimeOver},
 	} {
 		args := append([]string{"run", "redis-set-lua", "--fault", "none", "--seed", "1"}, tt.args...)
 		var doc results.Document
@@ -344,7 +363,7 @@ func TestARunThatTimeEndsSaysSo(t *testing.T) {
 func TestOnlyTheRunsThatAreToldStayInMemory(t *testing.T) {
 	e := new(engine)
 	out := t.TempDir()
-	p := e.place(newApp(strings.NewReader(""), io.Discard, io.Discard), t.Context())
+	p := e.runner(t.Context(), newApp(strings.NewReader(""), io.Discard, io.Discard))
 	finally, _ := workloads.Find("finally")
 	s := explore.Settings{
 		Lock: "redis-set-del", On: "docker", Lease: time.Second, Seed: 1,
@@ -353,14 +372,14 @@ func TestOnlyTheRunsThatAreToldStayInMemory(t *testing.T) {
 	}
 	s.Usual(time.Second)
 	for s.Runs = 1; s.Runs <= 6; s.Runs++ { // in the way a suite runs them
-		if _, err := p.batch(&s, nil); err != nil {
+		if _, err := p.Batch(&s, nil); err != nil {
 			t.Fatal(err)
 		}
 		s.From = s.Runs
 	}
 	stay := 0
 	for i := range 6 {
-		if j, _ := p.again(&s, i); j != nil {
+		if j, _ := p.Again(p, &s, i); j != nil {
 			stay++
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/alltests"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -148,7 +149,7 @@ func TestTheReferenceLockIsNeverConvictedOnWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var reached checker.Counts
-	all := slices.DeleteFunc(faults.All(), func(f faults.Fault) bool { return f.Available(offers("docker", false)) != nil })
+	all := slices.DeleteFunc(faults.All(), func(f faults.Fault) bool { return f.Available(batch.Offers("docker", false)) != nil })
 	start := time.Now()
 	runs := 0
 	for ; time.Since(start) < limit; runs++ {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -38,13 +40,13 @@ func (a *app) replayKept(cmd *cobra.Command, kept []*keptCell, shard explore.Sha
 		case cmd.Context().Err() != nil:
 			k.cell.Cut = "interrupted"
 		case b.left() <= 0:
-			k.cell.Cut = timeOver
+			k.cell.Cut = batch.TimeOver
 		case failed != nil:
-			k.cell.Cut = errorEnded
+			k.cell.Cut = batch.ErrorEnded
 		default:
 			a.ShowProgress(fmt.Sprintf("%s; %d of %s of the past done", k.cell.Name, i, plural(len(kept), "counterexample")))
 			if err := a.replayOne(cmd, k); err != nil {
-				failed, k.cell.Cut = fmt.Errorf("%s: %w", k.file, err), errorEnded
+				failed, k.cell.Cut = fmt.Errorf("%s: %w", k.file, err), batch.ErrorEnded
 			}
 		}
 	}
@@ -63,7 +65,7 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 	for try := 1; ; try++ {
 		plan := *k.plan
 		p, j, fit, at, err := a.carryOut(cmd, &plan, k.name)
-		shown := err != nil && (unclosed(err) || convicted(j))
+		shown := err != nil && (batch.Unclosed(err) || batch.Convicted(j))
 		if shown {
 			judged, dir = j, at
 			r.Count(0, &plan, j.Verdicts, j.Reached, &j.Hazards)
@@ -77,13 +79,13 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 			r.Count(0, &plan, j.Verdicts, j.Reached, &j.Hazards)
 		case over:
 			k.cell.Cut = "interrupted"
-		case troubled(err) && !shown && p != nil && r.Retried == 0:
+		case exit.Code(err) == exit.Unavailable && !shown && p != nil && r.Retried == 0:
 			a.Say("lockcheck: %s is tried again, as the place failed: %v\n", k.file, err)
 			r.Retried++
 			continue
-		case troubled(err):
+		case exit.Code(err) == exit.Unavailable:
 			k.cell.Trouble = err.Error()
-		case misspoken(err):
+		case batch.Misspoken(err):
 			k.cell.Trouble, a.misspoke = err.Error(), cmp.Or(a.misspoke, err)
 		default:
 			broke = err
@@ -97,8 +99,8 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 			continue
 		}
 		p.Counterexample = &results.Counterexample{
-			Seed: k.plan.Seed, File: filepath.Join(dir, rundir.HistoryFile), Sentence: sentenceOf(judged, p.Property),
-			Porcupine: opinionOf(judged, p.Property),
+			Seed: k.plan.Seed, File: filepath.Join(dir, rundir.HistoryFile), Sentence: batch.Sentence(judged, p.Property),
+			Porcupine: batch.Opinion(judged, p.Property),
 		}
 		if rundir.Exists(p.File) {
 			p.Replay = terminal.Replay(k.file)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -73,7 +74,7 @@ func TestAKeptCellWithoutTimeHasItsLists(t *testing.T) {
 	t.Chdir(t.TempDir())
 	pastRun(t, "regressions/a")
 	_, doc := suiteRun(t, new(engine), quick, "--for", "1ns")
-	if c := doc.Cells[0]; !c.Kept || c.Cut != timeOver || len(c.Properties) != len(checker.Properties) || c.Reached == nil {
+	if c := doc.Cells[0]; !c.Kept || c.Cut != batch.TimeOver || len(c.Properties) != len(checker.Properties) || c.Reached == nil {
 		t.Errorf("%+v", c)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/outdir"
@@ -188,9 +189,9 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 		}
 	}
 	words := "It did not come to its end; what it shows it has shown before."
-	if early == nil || unclosed(early) || outdir.Unkept(early) {
+	if early == nil || batch.Unclosed(early) || outdir.Unkept(early) {
 		words, err = before.compare(j, fit, doc.File, func() (*harness.Judged, error) {
-			j, _, err := p.execute(&again, name)
+			j, _, err := p.Execute(&again, name)
 			return j, err
 		})
 		err = cmp.Or(early, err)
@@ -212,15 +213,15 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 // carryOut carries out a schedule in its environment, and keeps the files. With an
 // error, j is nil unless the run is complete or has shown a violation. p is nil if the
 // environment cannot be opened.
-func (a *app) carryOut(cmd *cobra.Command, plan *harness.Plan, name string) (p *place, j *harness.Judged, fit harness.Replay, dir string, err error) {
-	if p, err = a.open(cmd, placeFlags{on: plan.On, lease: plan.Lease}); err != nil {
+func (a *app) carryOut(cmd *cobra.Command, plan *harness.Plan, name string) (p *batch.Runner, j *harness.Judged, fit harness.Replay, dir string, err error) {
+	if p, err = a.open(cmd.Context(), environmentFlags{on: plan.On, lease: plan.Lease}); err != nil {
 		return nil, nil, fit, "", err
 	}
-	j, fit, err = p.execute(plan, name)
-	if err != nil && !unclosed(err) && !convicted(j) {
+	j, fit, err = p.Execute(plan, name)
+	if err != nil && !batch.Unclosed(err) && !batch.Convicted(j) {
 		return p, nil, fit, "", err
 	}
-	dir, unsaved := p.save(name, j)
+	dir, unsaved := p.Save(name, j)
 	return p, j, fit, dir, cmp.Or(err, unsaved)
 }
 

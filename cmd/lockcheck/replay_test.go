@@ -77,7 +77,7 @@ func TestAReplayThatDoesNotRepeatItselfIsABug(t *testing.T) {
 	lockcheck(t, "case", "redis-get-del-race", "--out", out)
 	file := filepath.Join(out, "redis-get-del-race", scheduleFile)
 	calls := 0
-	in(t, t.Context(), func(p *place) {
+	in(t, t.Context(), func(p *changed) {
 		execute := p.execute
 		p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
 			j, fit, err := execute(plan, name)

@@ -8,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
@@ -61,22 +62,22 @@ func (f caseFlags) change(id string) error {
 func isPause(in faults.Injection) bool { return in.Fault == "pause" }
 
 // impossible prints that a case cannot be shown in an environment.
-func (a *app) impossible(p *place, id, why string) {
-	a.Paragraph(2, a.Sign(checker.NA)+" "+id+": n/a on "+p.name+": "+why)
+func (a *app) impossible(p *batch.Runner, id, why string) {
+	a.Paragraph(2, a.Sign(checker.NA)+" "+id+": n/a on "+p.Name()+": "+why)
 	a.Printf("\n")
 }
 
 // retell runs cases with the changes of the flags.
-func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseFlags) error {
+func (a *app) retell(p *batch.Runner, ids []string, named func(id string) bool, f caseFlags) error {
 	code := exit.Held
 	var told verdictsDocument
 	for i, id := range ids {
-		if p.interrupted() {
+		if p.Interrupted() {
 			told.Interrupted, told.Left = true, len(ids)-i
 			break
 		}
 		c, _ := catalogue.FindCase(id)
-		if why := cmp.Or(c.NotOn[p.name], p.lacks(&c)); why != "" {
+		if why := cmp.Or(c.NotOn[p.Name()], p.Lacks(&c)); why != "" {
 			a.impossible(p, id, why)
 			if named(id) {
 				code = exit.Worse(code, exit.Unproven)
@@ -85,7 +86,7 @@ func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseF
 		}
 		for _, s := range c.Schedules {
 			doc, err := a.retellSchedule(p, c, s, f)
-			told.Interrupted = p.interrupted()
+			told.Interrupted = p.Interrupted()
 			if err != nil && told.Interrupted {
 				break
 			}
@@ -119,8 +120,8 @@ type retold struct {
 	code int
 }
 
-func (a *app) retellSchedule(p *place, c catalogue.Case, s catalogue.Schedule, f caseFlags) (doc retold, err error) {
-	plan, _, _ := harness.CasePlans(c, s, p.name, p.leaseOf(c))
+func (a *app) retellSchedule(p *batch.Runner, c catalogue.Case, s catalogue.Schedule, f caseFlags) (doc retold, err error) {
+	plan, _, _ := harness.CasePlans(c, s, p.Name(), p.LeaseOf(c))
 	if f.lock != "" {
 		plan.Lock = f.lock
 	}
@@ -130,11 +131,11 @@ func (a *app) retellSchedule(p *place, c catalogue.Case, s catalogue.Schedule, f
 		}
 	}
 	name := harness.ScheduleName(c, s) + "-changed"
-	j, _, err := a.tried(p, plan, name, name)
+	j, _, err := p.Try(plan, name, name)
 	if err != nil {
 		return doc, err
 	}
-	dir, err := p.save(name, j)
+	dir, err := p.Save(name, j)
 	if err != nil {
 		return doc, err
 	}

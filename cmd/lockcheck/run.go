@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
@@ -72,11 +73,11 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	if err := a.baseline.Note(&doc.Head); err != nil {
 		return err
 	}
-	p, gone := a.open(cmd, f.place)
-	if gone != nil && !troubled(gone) {
+	p, gone := a.open(cmd.Context(), f.environment)
+	if gone != nil && exit.Code(gone) != exit.Unavailable {
 		return gone
 	}
-	p.fill(&settings)
+	p.Fill(&settings)
 	if settings.Kinds, err = a.available(p, settings.Kinds, f.worker == ""); err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 		s := settings
 		s.Lock, s.Options = id, fenced(id, s.Options, s.Fencing)
 		for _, promised := range pr {
-			if err := catalogue.Judged(id, promised, p.name, s.Options.Tokens()); err != nil {
+			if err := catalogue.Judged(id, promised, p.Name(), s.Options.Tokens()); err != nil {
 				return exit.Errorf(exit.Usage, "--promise: %w", err)
 			}
 		}
@@ -131,38 +132,23 @@ func (a *app) fitting(ids []string, fits func(id string) error) (some []string, 
 	return some, nil
 }
 
-// cut returns the harmless reason why a batch ended before all its runs, or "". Without
-// a number of runs, a batch is complete when time is over, unless other shards have
-// runs of it.
-func cut(p *place, s *explore.Settings, r *explore.Result, trouble error) string {
-	switch {
-	case trouble != nil || r.Whole || !s.Any(0, s.Runs):
-		return ""
-	case p.interrupted():
-		return "interrupted"
-	case s.Runs != unlimited || s.Shard.Of > 0:
-		return timeOver
-	}
-	return ""
-}
-
 // runEach runs one lock after another until an interrupt, and exits with the worst
 // code. An error does not lose earlier findings.
-func (a *app) runEach(p *place, ids []string, doc *results.Document, run func(id string) error) error {
+func (a *app) runEach(p *batch.Runner, ids []string, doc *results.Document, run func(id string) error) error {
 	if err := a.out.Clear(&doc.Head); err != nil {
 		return err
 	}
 	start := time.Now()
 	var failed error
 	for _, id := range ids {
-		if failed = run(id); failed != nil || p.interrupted() {
+		if failed = run(id); failed != nil || p.Interrupted() {
 			break
 		}
 	}
 	if failed != nil && len(doc.Cells) == 0 {
 		return failed
 	}
-	doc.Seconds, doc.Interrupted = time.Since(start).Seconds(), p.interrupted()
+	doc.Seconds, doc.Interrupted = time.Since(start).Seconds(), p.Interrupted()
 	a.baseline.Compare(doc)
 	failed = cmp.Or(failed, a.leaveShard(doc, failed))
 	a.baselineLists(doc)
@@ -174,7 +160,7 @@ func (f *runFlags) locks(args []string, s explore.Settings) ([]string, error) {
 	switch {
 	case f.worker != "" && len(args) > 0:
 		return nil, exit.Errorf(exit.Usage, "--worker brings its own lock: leave out %s", strings.Join(args, " "))
-	case f.worker != "" && f.place.on != "docker":
+	case f.worker != "" && f.environment.on != "docker":
 		return nil, exit.Errorf(exit.Usage, "--worker runs with --on docker only: a program of its own has no virtual time")
 	case f.worker != "":
 		return []string{"worker"}, nil
@@ -194,11 +180,11 @@ func (f *runFlags) locks(args []string, s explore.Settings) ([]string, error) {
 }
 
 // runLock runs the batch of one lock, keeps the necessary runs, and prints the result.
-func (a *app) runLock(p *place, s *explore.Settings, pr checker.Promise, f runFlags, doc *results.Document) error {
-	r, trouble := p.batch(s, a.progress(s))
+func (a *app) runLock(p *batch.Runner, s *explore.Settings, pr checker.Promise, f runFlags, doc *results.Document) error {
+	r, trouble := p.Batch(s, a.progress(s))
 	a.ClearProgress()
 	var failed error
-	if trouble != nil && !troubled(trouble) {
+	if trouble != nil && exit.Code(trouble) != exit.Unavailable {
 		trouble, failed = nil, a.out.Unrepeated(trouble)
 	}
 	if failed != nil && (r == nil || r.Runs == 0) {
@@ -208,10 +194,10 @@ func (a *app) runLock(p *place, s *explore.Settings, pr checker.Promise, f runFl
 	if f.noShrink {
 		shrink = nil
 	}
-	e, unsettled := a.settle(p, s, r, pr, f.keep == "all", shrink)
-	cell := e.cell(s.Lock, trouble)
-	if cell.Cut = cut(p, s, r, trouble); failed != nil {
-		cell.Cut = errorEnded
+	e, unsettled := p.Settle(s, r, pr, f.keep == "all", shrink)
+	cell := e.Cell(s.Lock, trouble)
+	if cell.Cut = p.Cut(s, r, trouble); failed != nil {
+		cell.Cut = batch.ErrorEnded
 	}
 	doc.Cells = append(doc.Cells, cell)
 	if failed = cmp.Or(failed, unsettled); failed != nil && !outdir.Unkept(failed) {
@@ -227,9 +213,9 @@ func (a *app) runLock(p *place, s *explore.Settings, pr checker.Promise, f runFl
 		return err
 	}
 	kept := map[uint64]string{}
-	for run, k := range e.kept {
-		if k.saved {
-			kept[s.Seed+uint64(run)] = k.dir
+	for run, k := range e.Kept {
+		if k.Saved {
+			kept[s.Seed+uint64(run)] = k.Dir
 		}
 	}
 	a.summary(&doc.Cells[len(doc.Cells)-1], doc.Shards, kept)

@@ -17,6 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
@@ -27,31 +28,31 @@ import (
 
 // runFlags are the flags of run that become explore.Settings.
 type runFlags struct {
-	place    placeFlags
-	faults   []string
-	does     []string // workloads
-	count    int
-	mixed    bool
-	seed     uint64
-	runs     int
-	limit    time.Duration
-	clients  int
-	acquires int
-	fencing  string
-	options  string
-	strategy string
-	depth    int
-	worker   string
-	keep     string
-	jobs     int
-	noShrink bool
-	promise  []string
-	shard    explore.Shard
-	baseline string
+	environment environmentFlags
+	faults      []string
+	does        []string // workloads
+	count       int
+	mixed       bool
+	seed        uint64
+	runs        int
+	limit       time.Duration
+	clients     int
+	acquires    int
+	fencing     string
+	options     string
+	strategy    string
+	depth       int
+	worker      string
+	keep        string
+	jobs        int
+	noShrink    bool
+	promise     []string
+	shard       explore.Shard
+	baseline    string
 }
 
 func (f *runFlags) define(cmd *cobra.Command) {
-	f.place.define(cmd)
+	f.environment.define(cmd)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "kinds of `faults`, one of which strikes in each run: names, all, none (no fault); -NAME takes one out")
 	fl.StringSliceVar(&f.does, "workload", []string{workloads.AsUsual}, "what clients do: `workloads`, one of which is drawn for each run: names, all; -NAME takes one out (see: lockcheck list workloads)")
@@ -115,7 +116,7 @@ func (f *runFlags) settings(given func(flag string) bool) (s explore.Settings, p
 		}
 	}
 	if s.For > 0 && s.Runs == 0 {
-		s.Runs = unlimited
+		s.Runs = batch.Unlimited
 	}
 	if f.worker != "" {
 		if s.Worker, err = suite.Command(f.worker); err != nil {
@@ -137,17 +138,6 @@ func startable(program string) error {
 	return nil
 }
 
-// fill sets the settings that are open to the defaults of the environment.
-func (p *place) fill(s *explore.Settings) {
-	s.On, s.Lease = p.name, p.lease
-	if p.name != "sim" {
-		s.Usual(p.lease)
-	}
-	if s.Runs == 0 {
-		s.Runs = p.runs
-	}
-}
-
 // asked returns the range of the value of a flag, or the default range if it is not
 // set.
 func asked(n int, otherwise explore.Range) explore.Range {
@@ -156,9 +146,6 @@ func asked(n int, otherwise explore.Range) explore.Range {
 	}
 	return otherwise
 }
-
-// unlimited is the number of runs if only time limits them.
-const unlimited = 1 << 40
 
 // validate checks the values of the flags.
 func (f *runFlags) validate(given func(flag string) bool) error {
@@ -224,11 +211,11 @@ func fits(id string, options catalogue.Options) error {
 
 // available removes the faults that the environment does not offer. own reports whether
 // its clients are a user's workers.
-func (a *app) available(p *place, kinds []faults.Fault, own bool) ([]faults.Fault, error) {
+func (a *app) available(p *batch.Runner, kinds []faults.Fault, own bool) ([]faults.Fault, error) {
 	var some []faults.Fault
 	var reasons []string
 	for _, k := range kinds {
-		if err := k.Available(offers(p.name, own)); err != nil {
+		if err := k.Available(batch.Offers(p.Name(), own)); err != nil {
 			reasons = append(reasons, err.Error())
 			a.Say("lockcheck: skipped: %v\n", err)
 			continue
@@ -236,20 +223,20 @@ func (a *app) available(p *place, kinds []faults.Fault, own bool) ([]faults.Faul
 		some = append(some, k)
 	}
 	if len(kinds) > 0 && len(some) == 0 {
-		return nil, exit.Errorf(exit.Usage, "none of these faults applies on %s: %s", p.name, strings.Join(reasons, "; "))
+		return nil, exit.Errorf(exit.Usage, "none of these faults applies on %s: %s", p.Name(), strings.Join(reasons, "; "))
 	}
 	return some, nil
 }
 
 // applicable removes the faults that do not apply to a lock.
-func (a *app) applicable(p *place, id string, kinds []faults.Fault, asked []string) ([]faults.Fault, error) {
+func (a *app) applicable(p *batch.Runner, id string, kinds []faults.Fault, asked []string) ([]faults.Fault, error) {
 	lock, known := catalogue.FindLock(id)
 	return applying(a, kinds, "faults", func(k faults.Fault) (string, error) {
 		if !known {
 			return k.Name, nil // a user's own lock
 		}
 		// Random runs use the server set-up that a fault needs.
-		return k.Name, cmp.Or(lock.Applies(k, catalogue.Server{}), p.strikes(&lock, k))
+		return k.Name, cmp.Or(lock.Applies(k, catalogue.Server{}), p.Strikes(&lock, k))
 	}, asked)
 }
 

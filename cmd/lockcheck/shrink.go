@@ -2,23 +2,18 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
@@ -77,12 +72,12 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker
 	if len(pr) == 0 {
 		pr = a.recorded(plan.Promises, file)
 	}
-	p, err := a.open(cmd, placeFlags{on: plan.On, lease: plan.Lease})
+	p, err := a.open(cmd.Context(), environmentFlags{on: plan.On, lease: plan.Lease})
 	if err != nil {
 		return doc, 0, err
 	}
 	name := rundir.Name(plan)
-	j, _, err := p.execute(plan, name)
+	j, _, err := p.Execute(plan, name)
 	if err != nil {
 		return doc, 0, err
 	}
@@ -92,19 +87,19 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker
 	if i < 0 {
 		return doc, 0, exit.Errorf(exit.Unproven, "nothing to shrink: the run of %s does not violate %s", file, promisedWords(pr))
 	}
-	s, err := a.shrinkFor(p, j, j.Verdicts[i].Property, name)
+	s, err := p.ShrinkFor(j, j.Verdicts[i].Property, name)
 	if err != nil {
 		return doc, 0, err
 	}
 	if err := a.tellShrunk(s, fmt.Sprintf("%s, seed %d", plan.Lock, plan.Seed)); err != nil {
 		return doc, 0, err
 	}
-	a.Printf("Files    %s\n", s.dir)
-	a.ReplayLine(s.dir)
+	a.Printf("Files    %s\n", s.Dir)
+	a.ReplayLine(s.Dir)
 	a.Printf("\n")
-	doc.Verdict = rundir.NewVerdict(s.judged.Verdicts, s.judged.Reached)
-	doc.File, doc.Shrunk = filepath.Join(s.dir, rundir.HistoryFile), s.judged.Plan.Shrunk
-	return doc, a.Disputed(file, s.judged.Verdicts, exit.Held), nil
+	doc.Verdict = rundir.NewVerdict(s.Judged.Verdicts, s.Judged.Reached)
+	doc.File, doc.Shrunk = filepath.Join(s.Dir, rundir.HistoryFile), s.Judged.Plan.Shrunk
+	return doc, a.Disputed(file, s.Judged.Verdicts, exit.Held), nil
 }
 
 // promisedWords lists the promised properties for a sentence.
@@ -126,94 +121,22 @@ func shrinkable(plan *harness.Plan, file string) error {
 	return nil
 }
 
-// shrunkRun is a run that was minimised for a property, and the directory of its files.
-type shrunkRun struct {
-	property checker.Property
-	judged   *harness.Judged
-	dir      string
-	took     time.Duration // 0: it was minimised earlier
-}
-
-// shrinkFor minimises a run for a property that it violates, runs the result with
-// everything recorded, and writes its files below those of the run called name. After
-// an interrupt it returns the shortest run so far.
-func (a *app) shrinkFor(p *place, j *harness.Judged, property checker.Property, name string) (s shrunkRun, err error) {
-	s.property = property
-	start := time.Now()
-	short, err := explore.Shrink(p.ctx, sim.Simulator, j, property, explore.ShrinkBudget)
-	if err != nil {
-		return s, err
-	}
-	s.took = time.Since(start)
-	name = filepath.Join(name, "shrunk-"+string(property))
-	if s.judged, _, err = p.execute(short, name); err != nil {
-		return s, err
-	}
-	if s.dir, err = p.save(name, s.judged); err != nil {
-		return shrunkRun{}, err // the story is then that of the original run
-	}
-	if got := s.judged.Outcome(property); got != checker.Violated {
-		return s, exit.Errorf(exit.Bug, "the run of %s with seed %d was shrunk to one that violates %s, and did not when it was repeated (%s; %s)",
-			short.Lock, short.Seed, property, got, s.dir)
-	}
-	return s, nil
-}
-
-// shrinkKept minimises the first violation of each property for which some returns
-// true, from the kept runs of a batch. It works in parallel, which does not affect the
-// result.
-func (a *app) shrinkKept(p *place, s *explore.Settings, r *explore.Result, kept map[int]keptRun, some func(checker.Property) bool) (map[checker.Property]shrunkRun, error) {
-	jobs := s.Jobs
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	var group sync.WaitGroup
-	turn := make(chan struct{}, jobs)
-	runs := make([]shrunkRun, len(checker.Properties))
-	errs := make([]error, len(checker.Properties))
-	for i, prop := range checker.Properties {
-		if r.Outcome(prop) != checker.Violated || !some(prop) {
-			continue
-		}
-		j := kept[r.Outcomes[prop].First[checker.Violated]].judged
-		group.Go(func() {
-			turn <- struct{}{}
-			defer func() { <-turn }()
-			if p.interrupted() {
-				return
-			}
-			errs[i] = exit.Guard(func() (err error) {
-				runs[i], err = a.shrinkFor(p, j, prop, p.runName(j.Plan))
-				return err
-			})
-		})
-	}
-	group.Wait()
-	short := map[checker.Property]shrunkRun{}
-	for i, s := range runs {
-		if s.judged != nil {
-			short[checker.Properties[i]] = s
-		}
-	}
-	return short, errors.Join(errs...)
-}
-
 // tellShrunk prints the story of a minimised run under a title.
-func (a *app) tellShrunk(s shrunkRun, title string) error {
+func (a *app) tellShrunk(s batch.Shrunk, title string) error {
 	if a.JSON {
 		return nil
 	}
 	if !a.Quiet {
-		a.Heading(title + ", shrunk for " + string(s.property))
-		if err := a.Story(s.judged.History, s.judged.Verdicts, checker.Promise{s.property}); err != nil {
+		a.Heading(title + ", shrunk for " + string(s.Property))
+		if err := a.Story(s.Judged.History, s.Judged.Verdicts, checker.Promise{s.Property}); err != nil {
 			return err
 		}
 	}
-	words := fmt.Sprintf("%s; %s", s.judged.Plan.Shrunk, plural(s.judged.Plan.Shrunk.Replays, "replay"))
-	if s.took > 0 {
-		words += fmt.Sprintf(", %.1f s", s.took.Seconds())
+	words := fmt.Sprintf("%s; %s", s.Judged.Plan.Shrunk, plural(s.Judged.Plan.Shrunk.Replays, "replay"))
+	if s.Took > 0 {
+		words += fmt.Sprintf(", %.1f s", s.Took.Seconds())
 	}
 	a.Paragraph(9, words)
-	a.Judges(terminal.SecondOf(s.judged.Verdicts))
+	a.Judges(terminal.SecondOf(s.Judged.Verdicts))
 	return nil
 }

@@ -187,7 +187,7 @@ func TestAnInterruptedShrink(t *testing.T) {
 	lockcheck(t, "run", "redis-set-get-del", "--fault", "pause", "--seed", "44", "--runs", "1", "--no-shrink", "--out", out)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r := in(t, ctx, func(p *place) {
+	r := in(t, ctx, func(p *changed) {
 		execute := p.execute
 		p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
 			cancel()

@@ -16,8 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
@@ -135,7 +134,7 @@ func TestASlowEndIsSaid(t *testing.T) {
 				got = append(got, <-lines) // its end takes until then
 			}
 		}}
-		a.open = func(cmd *cobra.Command, f placeFlags) (*place, error) { return e.place(a, cmd.Context()), nil }
+		a.open = func(ctx context.Context, _ environmentFlags) (*batch.Runner, error) { return e.runner(ctx, a), nil }
 		code := a.execute(ctx, []string{"run", "redis-set-lua", "--on", "docker", "--fault", "none", "--out", filepath.Join(t.TempDir(), "out")})
 		stderr.Close()
 		for line := range lines {
@@ -156,10 +155,10 @@ func TestAStuckCommandEnds(t *testing.T) {
 	a := newApp(nil, io.Discard, io.Discard)
 	a.exit = func(code int) { ended <- code }
 	stuck := make(chan struct{})
-	a.open = func(cmd *cobra.Command, _ placeFlags) (*place, error) {
+	a.open = func(ctx context.Context, _ environmentFlags) (*batch.Runner, error) {
 		cancel()
 		<-stuck
-		return nil, cmd.Context().Err()
+		return nil, ctx.Err()
 	}
 	go a.execute(ctx, []string{"run", "redis-set-lua", "--out", filepath.Join(t.TempDir(), "out")})
 	begun := time.Now()

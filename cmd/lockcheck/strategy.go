@@ -23,7 +23,7 @@ func (f *runFlags) strategic(given func(flag string) bool, s *explore.Settings) 
 		return exit.Errorf(exit.Usage, "--depth is of --strategy %s only", harness.PCT)
 	case given("depth") && (f.depth < 1 || f.depth > harness.MaxDepth):
 		return exit.Errorf(exit.Usage, "--depth %d: it goes from 1 to %d", f.depth, harness.MaxDepth)
-	case s.Strategy == harness.PCT && f.place.on == "docker":
+	case s.Strategy == harness.PCT && f.environment.on == "docker":
 		return exit.Errorf(exit.Usage, "--strategy %s decides how long each message takes, and on docker nobody does: leave out --on docker", harness.PCT)
 	}
 	return nil

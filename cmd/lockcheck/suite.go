@@ -237,9 +237,9 @@ func (a *app) exploreSuite(cmd *cobra.Command, kept []*keptCell, cells []*suiteC
 	ctx, cancel := context.WithTimeout(cmd.Context(), max(b.left(), b.shrinking))
 	defer cancel()
 	for _, c := range cells {
-		at := *c.place
-		at.ctx = ctx // from now on only minimising uses it
-		e, err := a.settle(&at, &c.settings, c.result, c.promise, false, c.promise.Covers)
+		at := *c.runner
+		at.Ctx = ctx // from now on only minimising uses it
+		e, err := at.Settle(&c.settings, c.result, c.promise, false, c.promise.Covers)
 		failed = cmp.Or(failed, err)
 		done = append(done, c.document(e))
 	}

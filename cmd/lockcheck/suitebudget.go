@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/exit"
 )
 
 // suiteCeiling is the default limit of a suite, so that a suite in CI ends by itself.
@@ -19,12 +21,6 @@ const leastShrinking = 5 * time.Second
 // suiteChunk is how many runs a cell does at a time in sim, which takes a moment. In
 // real time it does one.
 const suiteChunk = 256
-
-// timeOver is the reason if a cell has fewer runs than planned because time was over.
-const timeOver = "time was over"
-
-// errorEnded is the reason if an error ended the runs of a cell.
-const errorEnded = "an error ended it"
 
 // budget is the time that a suite has.
 type budget struct {
@@ -59,7 +55,7 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget) (failed e
 		c := cells[i]
 		a.ShowProgress(fmt.Sprintf("%s: %s; %d of %s done", c.name, plural(did[i], "run"), finished(cells, did), plural(len(cells), "cell")))
 		r, to, err := c.runOn(did[i], b.left())
-		if err != nil && !troubled(err) && !misspoken(err) {
+		if err != nil && exit.Code(err) != exit.Unavailable && !batch.Misspoken(err) {
 			failed, err = err, nil
 		}
 		if r != nil {
@@ -67,7 +63,7 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget) (failed e
 			c.result.Took += r.Took
 			c.lacks = c.lacks || !r.Whole && c.settings.Any(did[i], min(to, c.settings.Runs))
 		}
-		if misspoken(err) {
+		if batch.Misspoken(err) {
 			a.mistake(cells, c, err)
 		} else if c.trouble = err; err != nil {
 			a.ClearProgress()
@@ -77,11 +73,11 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget) (failed e
 	}
 	for i, c := range cells {
 		if c.open() && (c.lacks || c.settings.Any(did[i], c.settings.Runs)) {
-			switch c.cut = timeOver; {
+			switch c.cut = batch.TimeOver; {
 			case ctx.Err() != nil:
 				c.cut = "interrupted"
 			case failed != nil:
-				c.cut = errorEnded
+				c.cut = batch.ErrorEnded
 			}
 		}
 	}
@@ -117,7 +113,7 @@ func (c *suiteCell) runOn(from int, left time.Duration) (r *explore.Result, to i
 	case c.runsOn(from):
 		s.Runs = min(s.Runs, from+c.settings.Runs) // no further than necessary
 	}
-	r, err = c.place.batch(&s, nil)
+	r, err = c.runner.Batch(&s, nil)
 	return r, s.Runs, err
 }
 
@@ -126,7 +122,7 @@ func (c *suiteCell) runOn(from int, left time.Duration) (r *explore.Result, to i
 // that is more.
 const untestedShare = 4
 
-var untestedRuns = map[string]int{"sim": usualRuns["sim"], "docker": 8}
+var untestedRuns = map[string]int{"sim": batch.UsualRuns["sim"], "docker": 8}
 
 // runsOn reports whether a cell that has done all its runs needs more of them to test
 // its promises. The promises of shards are tested together or not at all.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/suite"
@@ -82,7 +83,7 @@ func TestACellWithoutTimeProvesNothing(t *testing.T) {
 	r, doc := suiteRun(t, e, text.String(), "--for", "10ms")
 	r.wants(t, unproven, "n4 on docker: none  0 runs  proves nothing: time was over", "Exit     2: inconclusive: n")
 	last := doc.Cells[len(doc.Cells)-1]
-	if last.Runs != 0 || last.Verdict != results.Inconclusive || last.Cut != timeOver {
+	if last.Runs != 0 || last.Verdict != results.Inconclusive || last.Cut != batch.TimeOver {
 		t.Errorf("%+v", last)
 	}
 }
@@ -94,20 +95,21 @@ func TestAShardIsHeldToItsOwnShare(t *testing.T) {
 			for _, tt := range []struct {
 				limit time.Duration // of the last batch
 				want  string
-			}{{0, ""}, {1, timeOver}} {
-				p := &place{name: "sim", ctx: t.Context()}
-				p.openSim()
-				c := &suiteCell{settings: explore.Settings{Lock: "redis-set-lua", Seed: 1, Runs: runs, Shard: shard}, place: p, result: explore.NewResult()}
-				p.fill(&c.settings)
-				c.settings.Usual(p.lease)
-				batch := p.batch
-				p.batch = func(s *explore.Settings, progress func(int)) (*explore.Result, error) {
-					if s.For = 0; s.Runs == runs {
-						s.For = tt.limit
-					}
-					return batch(s, progress)
-				}
+			}{{0, ""}, {1, batch.TimeOver}} {
 				a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+				p := a.simulated(t)
+				c := &suiteCell{settings: explore.Settings{Lock: "redis-set-lua", Seed: 1, Runs: runs, Shard: shard}, runner: p, result: explore.NewResult()}
+				p.Fill(&c.settings)
+				c.settings.Usual(p.BaseLease())
+				change(p, func(p *changed) {
+					batch := p.batch
+					p.batch = func(s *explore.Settings, progress func(int)) (*explore.Result, error) {
+						if s.For = 0; s.Runs == runs {
+							s.For = tt.limit
+						}
+						return batch(s, progress)
+					}
+				})
 				err := a.spend(t.Context(), []*suiteCell{c}, budget{end: time.Now().Add(time.Hour)})
 				if err != nil || c.cut != tt.want {
 					t.Errorf("%d of %d runs, shard %v: %q, %v", c.result.Runs, runs, shard, c.cut, err)

@@ -13,6 +13,9 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/environments"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -24,7 +27,7 @@ import (
 type suiteCell struct {
 	name     string
 	line     int // of its entry
-	place    *place
+	runner   *batch.Runner
 	settings explore.Settings
 	promise  checker.Promise
 	absent   error // why the cell does not exist; nil: it does
@@ -42,8 +45,8 @@ type suiteCell struct {
 func (c *suiteCell) broken() bool { return c.promise.Judge(c.result.Outcome) == checker.Violated }
 
 // document returns the cell for the result, when its runs are done.
-func (c *suiteCell) document(e *explored) results.Cell {
-	cell := e.cell(c.name, c.trouble)
+func (c *suiteCell) document(e *batch.Explored) results.Cell {
+	cell := e.Cell(c.name, c.trouble)
 	cell.Line, cell.Cut = c.line, c.cut
 	if c.absent != nil {
 		cell.Verdict, cell.Reason = results.NotApplicable, c.absent.Error()
@@ -72,20 +75,20 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 				wrong = append(wrong, e.Wrong(err))
 				break
 			}
-			on := flags.place.on
-			c.place = &place{name: on, runs: usualRuns[on]}
+			on := flags.environment.on
+			c.runner = a.environments().Unopened(cmd.Context(), on, 0)
 			if c.absent == nil && gone[on] == nil {
-				p, err := a.open(cmd, flags.place)
+				p, err := a.open(cmd.Context(), flags.environment)
 				switch {
-				case troubled(err):
+				case exit.Code(err) == exit.Unavailable:
 					gone[on] = err
 				case err != nil:
 					wrong = append(wrong, e.Wrong(err))
 				default:
-					p.under, c.place = under, p
+					p.Under, c.runner = under, p
 				}
 			}
-			c.place.fill(&c.settings)
+			c.runner.Fill(&c.settings)
 			switch err := gone[on]; {
 			case err == nil:
 			case !concerned(&c.settings):
@@ -109,8 +112,8 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 // its cells.
 func (f suiteFlags) entry(s *suite.Suite, e *suite.Entry) (r runFlags, cells [][]faults.Fault, err error) {
 	r = runFlags{
-		place:  placeFlags{on: e.Place(), lease: time.Duration(e.Lease)},
-		faults: e.Faults, does: e.Workloads, count: e.FaultsPerRun, mixed: e.Mix, promise: e.Promises.Strings(),
+		environment: environmentFlags{on: e.Place(), lease: time.Duration(e.Lease)},
+		faults:      e.Faults, does: e.Workloads, count: e.FaultsPerRun, mixed: e.Mix, promise: e.Promises.Strings(),
 		seed: f.seedOf(s), runs: cmp.Or(f.runs, e.Runs, s.Runs), jobs: f.jobs, shard: f.shard,
 		clients: e.Clients, acquires: e.Acquires, fencing: e.Fencing, options: strings.Join(e.Options, ","),
 		strategy: cmp.Or(e.Strategy, strategies[0]), depth: e.Depth, worker: e.Worker, keep: "violations",
@@ -139,23 +142,23 @@ func (f suiteFlags) entry(s *suite.Suite, e *suite.Entry) (r runFlags, cells [][
 		cells = append(cells, []faults.Fault{k})
 	}
 	lock, known := catalogue.FindLock(e.Lock)
-	at := &place{name: r.place.on}
+	at := environments.Describe(r.environment.on)
 	cells = slices.DeleteFunc(cells, func(k []faults.Fault) bool {
-		return len(k) > 0 && !slices.Contains(r.faults, k[0].Name) && at.refuses(&lock, known, k[0]) != nil
+		return len(k) > 0 && !slices.Contains(r.faults, k[0].Name) && refuses(at, &lock, known, k[0]) != nil
 	})
 	if len(cells) == 0 {
-		return r, nil, fmt.Errorf("none of these faults applies to it on %s: %s", at.name, strings.Join(r.faults, ", "))
+		return r, nil, fmt.Errorf("none of these faults applies to it on %s: %s", at.Name(), strings.Join(r.faults, ", "))
 	}
 	return r, cells, nil
 }
 
 // refuses returns the reason why a fault cannot strike a lock here, or nil. Little is
 // known about a user's own lock.
-func (p *place) refuses(lock *catalogue.Lock, known bool, k faults.Fault) error {
-	if err := k.Available(offers(p.name, known)); err != nil || !known {
+func refuses(p batch.Description, lock *catalogue.Lock, known bool, k faults.Fault) error {
+	if err := k.Available(batch.Offers(p.Name(), known)); err != nil || !known {
 		return err
 	}
-	return cmp.Or(lock.Applies(k, catalogue.Server{}), p.strikes(lock, k))
+	return cmp.Or(lock.Applies(k, catalogue.Server{}), p.Strikes(lock, k))
 }
 
 // describe sets the name and the settings of a cell with these kinds of faults.
@@ -167,11 +170,11 @@ func (a *app) describe(c *suiteCell, e *suite.Entry, flags runFlags, kinds []fau
 		return err
 	}
 	lock, known := catalogue.FindLock(e.Lock)
-	at, fault := &place{name: flags.place.on}, catalogue.NoFault
+	at, fault := environments.Describe(flags.environment.on), catalogue.NoFault
 	settings.Kinds = nil
 	for _, k := range kinds {
 		fault = k.Name
-		if err := at.refuses(&lock, known, k); err != nil {
+		if err := refuses(at, &lock, known, k); err != nil {
 			c.absent = cmp.Or(c.absent, err)
 			continue
 		}
@@ -185,7 +188,7 @@ func (a *app) describe(c *suiteCell, e *suite.Entry, flags runFlags, kinds []fau
 	if len(kinds) > 1 {
 		fault = "a mix"
 	}
-	c.name = fmt.Sprintf("%s on %s: %s", e.Called(), at.name, fault)
+	c.name = fmt.Sprintf("%s on %s: %s", e.Called(), at.Name(), fault)
 	settings.Lock, settings.Cell = cmp.Or(e.Lock, e.Called()), c.name
 	if known {
 		settings.Options = fenced(e.Lock, settings.Options, settings.Fencing)

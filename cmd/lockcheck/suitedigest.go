@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/environments"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
@@ -42,26 +42,22 @@ func cellSettings(e *suite.Entry, s explore.Settings) string {
 		is["workloads"] = does
 	}
 	maps.DeleteFunc(is, func(_ string, value any) bool { return reflect.ValueOf(value).IsZero() })
-	text, _ := json.Marshal([]any{is, surroundings(e.Place())}) // marshalling these types cannot fail
+	text, _ := json.Marshal([]any{is, environments.Describe(e.Place()).Surroundings()}) // marshalling these types cannot fail
 	return rundir.Digest(text)
 }
 
 // usualLease returns the lease of a cell whose entry sets none. 0 means that the
 // environment decides it in each run.
 func usualLease(e *suite.Entry, s *explore.Settings) time.Duration {
-	if e.Place() == "sim" {
-		var p place
-		p.openSim()
-		return p.lease
-	}
+	lease := environments.Describe(e.Place()).Lease
 	lock, _ := catalogue.FindLock(e.Lock)
-	usual := docker.LeaseOf(catalogue.NewLayout(&lock, catalogue.Server{}, s.Options))
+	usual := lease(catalogue.NewLayout(&lock, catalogue.Server{}, s.Options))
 	for i, f := range s.Kinds {
 		var server catalogue.Server
 		if f.Need == faults.NeedReplicas {
 			server.Replicas = 1
 		}
-		t := docker.LeaseOf(catalogue.NewLayout(&lock, server, s.Options))
+		t := lease(catalogue.NewLayout(&lock, server, s.Options))
 		if i > 0 && t != usual {
 			return 0
 		}
@@ -92,13 +88,13 @@ func noteParts(h *results.Head, kept []*keptCell, cells []*suiteCell) {
 	var past []any
 	for _, k := range kept {
 		past = append(past, k.cell.Name, k.text)
-		maps.Copy(h.Settings, surroundings(k.plan.On))
+		maps.Copy(h.Settings, environments.Describe(k.plan.On).Surroundings())
 	}
 	if past != nil {
 		text, _ := json.Marshal(past) // marshalling these types cannot fail
 		h.Settings[results.RegressionsSetting] = rundir.Digest(text)
 	}
 	for _, c := range cells {
-		maps.Copy(h.Settings, surroundings(c.settings.On))
+		maps.Copy(h.Settings, environments.Describe(c.settings.On).Surroundings())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/suite"
@@ -192,7 +193,7 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 		return
 	}
 	fresh, _, _ := broken(&d.Cells[first])
-	about, _ := told(d.Cells[first].Result(), fresh) // the property of the story
+	about, _ := batch.StoryProperty(d.Cells[first].Result(), fresh) // the property of the story
 	p := d.Cells[first].Property(about)
 	if p.Replay == "" { // its files are missing
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/results"
@@ -107,7 +108,7 @@ func (a *app) keptFiles(c *results.Cell, r *explore.Result, kept map[uint64]stri
 	if len(seeds) > 0 {
 		again = kept[seeds[0]]
 	}
-	about, _ := told(r, c.Promises)
+	about, _ := batch.StoryProperty(r, c.Promises)
 	if p := c.Property(about); p != nil && p.Counterexample != nil {
 		if again = kept[p.Seed]; p.Shrunk != "" {
 			again = filepath.Dir(p.Shrunk)
@@ -163,4 +164,24 @@ func (a *app) disputes(d *results.Document) {
 		}
 		a.Say("lockcheck: %s: %s: please report it%s\n", c.Name, results.Disputed(n), words)
 	}
+}
+
+// tell prints the story of the first run that broke the promise, or of its minimised
+// run if there is one.
+func (a *app) tell(e *batch.Explored) error {
+	if e.About == "" {
+		return nil
+	}
+	run := e.First(e.About)
+	title := fmt.Sprintf("%s, seed %d", e.Settings.Lock, e.Settings.Seed+uint64(run))
+	if short, ok := e.Short[e.About]; ok {
+		err := a.tellShrunk(short, title)
+		a.Printf("\n")
+		return err
+	}
+	if a.Quiet || e.Kept[run].Judged == nil {
+		return nil
+	}
+	a.Heading(title)
+	return a.Story(e.Kept[run].Judged.History, e.Kept[run].Judged.Verdicts, e.Promise)
 }

@@ -42,10 +42,9 @@ func TestARunThatComesOutOtherwiseIsABug(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	a := newApp(nil, &stdout, &stderr)
 	a.out.Path = t.TempDir()
-	p := &place{name: "sim", lease: 10 * time.Second, ctx: t.Context()}
-	p.openSim()
+	p := a.simulated(t)
 	s := &explore.Settings{
-		Lock: "moody", Use: &lock, On: "sim", Lease: p.lease,
+		Lock: "moody", Use: &lock, On: "sim", Lease: p.BaseLease(),
 		Clients: explore.AnyClients, Acquires: explore.AnyAcquires, Count: explore.AnyCount, Seed: 5, Runs: 100,
 	}
 	err := a.runLock(p, s, nil, runFlags{}, new(results.Document))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -11,9 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
@@ -87,21 +87,23 @@ func lost(t *testing.T, args ...string) result {
 			t.Error(err)
 		}
 	}
-	a.open = func(cmd *cobra.Command, f placeFlags) (*place, error) {
-		p, err := a.openPlace(cmd, f)
+	a.open = func(ctx context.Context, f environmentFlags) (*batch.Runner, error) {
+		r, err := a.openEnvironment(ctx, f)
 		if err != nil {
-			return p, err
+			return r, err
 		}
-		batch, execute := p.batch, p.execute
-		p.batch = func(s *explore.Settings, progress func(int)) (*explore.Result, error) {
-			defer lose()
-			return batch(s, progress)
-		}
-		p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
-			defer lose()
-			return execute(plan, name)
-		}
-		return p, nil
+		change(r, func(p *changed) {
+			batch, execute := p.batch, p.execute
+			p.batch = func(s *explore.Settings, progress func(int)) (*explore.Result, error) {
+				defer lose()
+				return batch(s, progress)
+			}
+			p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
+				defer lose()
+				return execute(plan, name)
+			}
+		})
+		return r, nil
 	}
 	code := a.execute(t.Context(), args)
 	if err := os.RemoveAll(a.out.Path); err != nil {

@@ -1,0 +1,105 @@
+// Package environments has the environments: the simulator, with virtual time, and real
+// servers on Docker. It is the only room below the command that knows both.
+package environments
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/outdir"
+	"github.com/lockcheck/lockcheck/internal/sim"
+)
+
+// Opener opens environments for one command.
+type Opener struct {
+	Out  *outdir.Dir
+	Log  io.Writer // what real servers and workers report
+	Say  func(format string, args ...any)
+	Real func() // called before real servers are started
+}
+
+// Open opens the environment with a name. lease is that of its locks; 0 means the default.
+// If an error comes from the environment, no plan can be carried out, but the returned
+// runner still describes it.
+func (o *Opener) Open(ctx context.Context, name string, lease time.Duration) (*batch.Runner, error) {
+	r := o.Unopened(ctx, name, lease)
+	if r.Simulator() != nil {
+		return r, nil
+	}
+	o.Real()
+	if err := docker.Available(ctx); err != nil {
+		return r, exit.Errorf(exit.Unavailable, "%w", err)
+	}
+	return r, nil
+}
+
+// Unopened returns a runner that carries out nothing, of an environment that may not be
+// there.
+func (o *Opener) Unopened(ctx context.Context, name string, lease time.Duration) *batch.Runner {
+	return &batch.Runner{Environment: o.named(name, lease), Ctx: ctx, Out: o.Out, Say: o.Say}
+}
+
+// Describe returns what is known of the environment with a name before it is opened.
+func Describe(name string) batch.Description { return new(Opener).named(name, 0) }
+
+func (o *Opener) named(name string, lease time.Duration) batch.Environment {
+	if name == "docker" {
+		return &realServers{lease: lease, out: o.Out, log: o.Log}
+	}
+	return &simulator{lease: cmp.Or(lease, 10*time.Second), out: o.Out}
+}
+
+// simulator is the environment with virtual time.
+type simulator struct {
+	lease time.Duration
+	out   *outdir.Dir
+}
+
+func (e *simulator) Name() string { return "sim" }
+
+func (e *simulator) Lease(catalogue.Layout) time.Duration { return e.lease }
+
+func (e *simulator) Strikes(lock *catalogue.Lock, f faults.Fault) error {
+	return lock.Strikes(f, e.Name())
+}
+
+func (e *simulator) Surroundings() map[string]string { return nil }
+
+func (e *simulator) Simulator() env.Simulator { return sim.Simulator }
+
+func (e *simulator) Execute(_ context.Context, plan *harness.Plan, _ string) (*harness.Judged, harness.Replay, error) {
+	return harness.Simulate(sim.Simulator, plan)
+}
+
+func (e *simulator) Each(_ *batch.Runner, plans []*harness.Plan, _ []string) ([]*harness.Judged, error) {
+	judged := make([]*harness.Judged, len(plans))
+	for i, plan := range plans {
+		j, _, err := harness.Simulate(sim.Simulator, plan)
+		if err != nil {
+			return nil, err
+		}
+		judged[i] = j
+	}
+	return judged, nil
+}
+
+func (e *simulator) Batch(r *batch.Runner, s *explore.Settings, progress func(int)) (*explore.Result, error) {
+	return explore.Random(r.Ctx, sim.Simulator, s, progress)
+}
+
+func (e *simulator) Again(_ *batch.Runner, s *explore.Settings, run int) (*harness.Judged, error) {
+	j, _, err := harness.Simulate(sim.Simulator, s.Plan(run))
+	return j, err
+}
+
+func (e *simulator) Save(name string, j *harness.Judged) (string, error) { return e.out.Save(name, j) }
