@@ -28,7 +28,7 @@ var rooms = []string{
 	"locks/redis", "locks/zookeeper", "locks/mysql", "workloads", "catalogue", "internal/names",
 	"internal/env", "internal/harness", "explore",
 	"internal/sim", "internal/worker", "internal/docker", "internal/docker/dockertest",
-	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/environments", "internal/suite", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
+	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/environments", "internal/suite", "internal/ask", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
 	"cmd/lockcheck", "cmd/release",
 }
 
@@ -57,6 +57,7 @@ var only = map[string][]string{
 	"internal/results":   {"history", "checker", "faults", "catalogue", "internal/names", "explore", "internal/exit", "internal/layout", "internal/rundir"},
 	"internal/outdir":    {"history", "checker", "explore", "internal/exit", "internal/harness", "internal/names", "internal/rundir", "internal/results", "internal/terminal"},
 	"internal/batch":     {"checker", "faults", "workloads", "catalogue", "internal/exit", "internal/env", "internal/harness", "explore", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir"},
+	"internal/ask":       {"history", "checker", "faults", "workloads", "catalogue", "internal/exit", "internal/names", "internal/harness", "explore", "internal/rundir", "internal/batch", "internal/suite"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},
 }

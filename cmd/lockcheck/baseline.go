@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -82,7 +83,7 @@ func unseen(d *results.Document, v results.Violation) string {
 		if c.Bound != nil {
 			of = "schedule"
 		}
-		return fmt.Sprintf("not found in %s; then it was broken in %s of %s", plural(c.Runs, of), thousands(v.Runs), thousands(v.Among))
+		return fmt.Sprintf("not found in %s; then it was broken in %s of %s", names.Count(c.Runs, of), names.Thousands(v.Runs), names.Thousands(v.Among))
 	}
 	return "its cell came to no answer"
 }

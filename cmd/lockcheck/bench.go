@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/bench"
 	"github.com/lockcheck/lockcheck/internal/docker"
@@ -28,7 +29,7 @@ var benches = []struct {
 }
 
 type benchFlags struct {
-	environment environmentFlags
+	environment ask.Environment
 	clients     []int
 	limit       time.Duration
 	seed        uint64
@@ -91,10 +92,10 @@ something.`,
 					return b.run(a, cmd, f)
 				}
 			}
-			return unknownName("bench", args[0], names)
+			return ask.Unknown("bench", args[0], names)
 		},
 	}
-	f.environment.define(cmd)
+	environmentFlags(cmd, &f.environment)
 	fl := cmd.Flags()
 	fl.IntSliceVar(&f.clients, "clients", nil, "how many `clients` there are, in one cell after another (default 2 to 64 in sim, 2 to 16 on docker; of fairness: 2 to 32); of herd: that wait (2 to 256, 2 to 64)")
 	durationFlag(fl, &f.limit, "for", 0, "how long each cell is measured (default 20 T in sim, 2 T on docker; of fairness: 100 T, 8 T; of herd: 10s)")
@@ -124,7 +125,7 @@ func (f *benchFlags) numbers(cmd *cobra.Command, usual []int, least, most int) (
 // ofSim rejects a wrong --jobs, and flags that have a meaning only in sim.
 func (f *benchFlags) ofSim(cmd *cobra.Command, p *batch.Runner) error {
 	changed := cmd.Flags().Changed
-	if err := numbers(changed, []number{{"jobs", f.jobs, harness.MostJobs}}); err != nil {
+	if err := ask.Numbers(changed, ask.Number("jobs", f.jobs, harness.MostJobs)); err != nil {
 		return err
 	}
 	if p.Name() != "sim" && (changed("seed") || changed("jobs")) {

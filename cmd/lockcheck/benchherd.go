@@ -34,7 +34,7 @@ func (f *benchFlags) herdOf(cmd *cobra.Command, p *batch.Runner) (h *bench.Herd,
 		h.For = f.limit
 	}
 	if changed("lease") {
-		h.Lease = f.environment.lease
+		h.Lease = f.environment.Lease
 	}
 	most := maxHerd
 	if p.Name() != "sim" {

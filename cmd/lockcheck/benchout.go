@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockcheck/lockcheck/internal/bench"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -152,5 +153,5 @@ func newBenchDocument(c *bench.Comparison) benchDocument {
 
 // benchProgress shows the number of finished cells on a terminal.
 func (a *app) benchProgress(cells int) func(int) {
-	return func(done int) { a.ShowProgress(fmt.Sprintf("%d of %s ", done, plural(cells, "cell"))) }
+	return func(done int) { a.ShowProgress(fmt.Sprintf("%d of %s ", done, names.Count(cells, "cell"))) }
 }

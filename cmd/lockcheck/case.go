@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -19,7 +20,7 @@ import (
 
 // caseFlags are the flags that change a case.
 type caseFlags struct {
-	environment environmentFlags
+	environment ask.Environment
 	all         bool
 	lock        string
 	pause       time.Duration
@@ -50,7 +51,7 @@ documented for that: the exit code is 1 if anything is violated.`,
   lockcheck case 'redis-*' --on docker`,
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ids, err := match("case", args, caseIDs())
+			ids, err := ask.Match("case", args, names.Cases())
 			if err != nil {
 				return err
 			}
@@ -59,10 +60,10 @@ documented for that: the exit code is 1 if anything is violated.`,
 				return exit.Errorf(exit.Usage, "--pause %v: it has to be more than 0", f.pause)
 			}
 			if _, ok := catalogue.FindLock(f.lock); !ok && changed("lock") {
-				return unknownName("lock", f.lock, lockIDs())
+				return ask.Unknown("lock", f.lock, names.Locks())
 			}
 			if changed("lock") || changed("pause") {
-				if ids, err = a.changeable(ids, named(args), f); err != nil {
+				if ids, err = a.changeable(ids, ask.Named(args), f); err != nil {
 					return err
 				}
 			}
@@ -77,13 +78,13 @@ documented for that: the exit code is 1 if anything is violated.`,
 				return err
 			}
 			if changed("lock") || changed("pause") || changed("lease") {
-				return a.retell(p, ids, named(args), f)
+				return a.retell(p, ids, ask.Named(args), f)
 			}
 			tells := func(id string) bool { return f.all || len(args) > 0 || id == exampleCase }
-			return a.cases(p, ids, named(args), tells)
+			return a.cases(p, ids, ask.Named(args), tells)
 		},
 	}
-	f.environment.define(cmd)
+	environmentFlags(cmd, &f.environment)
 	cmd.Flags().BoolVar(&f.all, "all", false, "print the story of every case")
 	cmd.Flags().StringVar(&f.lock, "lock", "", "tell it with another `LOCK`")
 	durationFlag(cmd.Flags(), &f.pause, "pause", 0, "let pauses last so `long`")

@@ -7,6 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/internal/names"
 )
 
 // exampleCase is the case whose story "lockcheck case" prints, as in the README.
@@ -62,7 +63,7 @@ func (a *app) caseSummary(on string, cases []caseResult) {
 			kept++
 		}
 	}
-	a.Heading(fmt.Sprintf("%s on %s", plural(len(cases), "documented case"), on))
+	a.Heading(fmt.Sprintf("%s on %s", names.Count(len(cases), "documented case"), on))
 	a.Printf("  %-11s%21s%21s%10s%14s\n", "", "broke as documented", "held as documented", "measured", "anything else")
 	for store := range catalogue.StoreMySQL + 1 {
 		if n := counts[store]; n != nil {
@@ -102,6 +103,6 @@ func (a *app) unexpectedCases(on string, cases []caseResult) {
 		}
 	}
 	if skipped > 0 {
-		a.Paragraph(2, fmt.Sprintf("- %s cannot be shown on %s (see: lockcheck list cases)", plural(skipped, "case"), on))
+		a.Paragraph(2, fmt.Sprintf("- %s cannot be shown on %s (see: lockcheck list cases)", names.Count(skipped, "case"), on))
 	}
 }

@@ -16,7 +16,9 @@ import (
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/report"
 )
@@ -87,7 +89,7 @@ Of several files the worst decides: 4 before 1 before 2.`,
 		Args: needArgs("FILE", "lockcheck check history.edn"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			changed := cmd.Flags().Changed
-			if c.promise, err = parsePromise(promised); err != nil {
+			if c.promise, err = ask.Promise(promised); err != nil {
 				return err
 			}
 			if changed("model") {
@@ -95,12 +97,12 @@ Of several files the worst decides: 4 before 1 before 2.`,
 					return err
 				}
 			}
-			if err := choice("failed-release", failedRelease, noEffect, released); err != nil {
+			if err := ask.Choice("failed-release", failedRelease, noEffect, released); err != nil {
 				return err
 			}
 			c.options.Released, c.options.Memory = failedRelease == released, int64(memory)
 			if changed("ok-false") {
-				if err := choice("ok-false", okFalse, okRefused, okGranted); err != nil {
+				if err := ask.Choice("ok-false", okFalse, okRefused, okGranted); err != nil {
 					return err
 				}
 				c.reading.OKFalse = map[string]formats.OKFalse{okRefused: formats.OKFalseRefused, okGranted: formats.OKFalseGranted}[okFalse]
@@ -169,7 +171,7 @@ func parseModel(text string) (*models.Model, error) {
 		}
 		return &m, nil
 	}
-	return nil, unknownName("model", name, known)
+	return nil, ask.Unknown("model", name, known)
 }
 
 // checkFits returns an error for flags that contradict each other.
@@ -201,7 +203,7 @@ func checkFits(changed func(flag string) bool, c checking, to string) error {
 			return exit.Errorf(exit.Usage, "--to prints the history and judges nothing: leave out --%s", flag)
 		}
 	}
-	return choice("to", to, "edn", "jsonl")
+	return ask.Choice("to", to, "edn", "jsonl")
 }
 
 // checkAll judges files. For several files it ends with a count by verdict. It always
@@ -232,12 +234,12 @@ func (a *app) checkAll(cmd *cobra.Command, files, passed []string, check func(fi
 		word string
 	}{{exit.Violated, "violated"}, {exit.Unproven, "unknown"}, {exit.Held, "valid"}, {exit.Usage, "not read"}} {
 		if count[c.code] > 0 {
-			parts = append(parts, thousands(count[c.code])+" "+c.word)
+			parts = append(parts, names.Thousands(count[c.code])+" "+c.word)
 		}
 	}
-	head := plural(len(files), "file")
+	head := names.Count(len(files), "file")
 	if done < len(files) {
-		head = fmt.Sprintf("%s of %s", thousands(done), head)
+		head = fmt.Sprintf("%s of %s", names.Thousands(done), head)
 	}
 	a.Printf("%s\n", strings.TrimSuffix(head+": "+strings.Join(parts, ", "), ": "))
 	if limits != "" && !a.Quiet {

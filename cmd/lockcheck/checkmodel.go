@@ -13,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
@@ -79,7 +80,7 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 		}
 	}
 	doc.Note = cmp.Or(doc.Note, hint)
-	words := fmt.Sprintf("Judged   %s, %s, by the model %s", plural(in.entries, "entry"), plural(doc.Operations, "operation"), name)
+	words := fmt.Sprintf("Judged   %s, %s, by the model %s", names.Count(in.entries, "entry"), names.Count(doc.Operations, "operation"), name)
 	a.Paragraph(9, words)
 	a.Printf("File     %s\n", src.title())
 	return doc, code, nil

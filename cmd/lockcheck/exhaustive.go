@@ -6,40 +6,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
-	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
-
-// exhaustive is the strategy that searches all possible orders.
-const exhaustive = "exhaustive"
-
-// exhaustively sets the bounds of a search: only small ones can be searched completely.
-// It rejects flags and workloads that do not fit.
-func (f *runFlags) exhaustively(given func(flag string) bool, s *explore.Settings) error {
-	for _, flag := range []string{"seed", "depth", "worker", "keep"} {
-		if given(flag) {
-			return exit.Errorf(exit.Usage, "--strategy %s goes through everything, so there is nothing for --%s to decide", exhaustive, flag)
-		}
-	}
-	if len(s.Workloads) > 1 {
-		return exit.Errorf(exit.Usage, "--strategy %s goes through one workload at a time: leave out all but one of %s", exhaustive, strings.Join(f.does, ","))
-	}
-	if err := explore.SearchableWorkload(s.Workloads[0]); err != nil {
-		return exit.Errorf(exit.Usage, "--strategy %s: %w", exhaustive, err)
-	}
-	if f.environment.on == "docker" {
-		return exit.Errorf(exit.Usage, "--strategy %s decides what happens next, and on docker nobody does: leave out --on docker", exhaustive)
-	}
-	s.Clients, s.Acquires, s.Count = asked(f.clients, explore.Exactly(2)), asked(f.acquires, explore.Exactly(1)), asked(f.count, explore.Exactly(1))
-	return nil
-}
 
 // runExhaustive searches all possible orders of each lock, under one kind of fault
 // after the other. A limit that a flag sets is for all searches together.
@@ -49,61 +25,24 @@ func (a *app) runExhaustive(p *batch.Runner, ids []string, s explore.Settings, p
 		end = time.Now().Add(s.For)
 	}
 	options := s.Options
-	ids, err := a.searchableLocks(ids)
+	ids, err := ask.SearchableLocks(a.Say, ids)
 	if err != nil {
 		return err
 	}
-	if s.Kinds, err = a.searchable(s.Kinds); err != nil {
+	if s.Kinds, err = ask.SearchableFaults(a.Say, s.Kinds); err != nil {
 		return err
 	}
-	if ids, err = a.fitting(ids, func(id string) error {
-		_, err := a.taken(id, s.Workloads, f.does)
+	if ids, err = ask.Fitting(a.Say, ids, func(id string) error {
+		_, err := ask.ApplicableWorkloads(a.Say, id, s.Workloads, f.Workloads)
 		return err
 	}); err != nil {
 		return err
 	}
 	kinds := s.Kinds
 	return a.runEach(p, ids, doc, func(id string) error {
-		s.Lock, s.Options, s.Kinds = id, fenced(id, options, s.Fencing), kinds
+		s.Lock, s.Options, s.Kinds = id, ask.Fenced(id, options, s.Fencing), kinds
 		return a.exhaustLock(p, s, pr, doc, end)
 	})
-}
-
-// searchableLocks removes the locks that cannot be searched.
-func (a *app) searchableLocks(ids []string) (some []string, err error) {
-	for _, id := range ids {
-		lock, _ := catalogue.FindLock(id)
-		if err = explore.SearchableLock(&lock); err != nil {
-			if len(ids) > 1 {
-				a.Say("lockcheck: skipped: %v\n", err)
-			}
-			continue
-		}
-		some = append(some, id)
-	}
-	if some == nil {
-		return nil, exit.Errorf(exit.Usage, "--strategy %s: %w", exhaustive, err)
-	}
-	return some, nil
-}
-
-// searchable removes the faults that cannot be searched. The zero Fault means a search
-// without a fault.
-func (a *app) searchable(kinds []faults.Fault) (some []faults.Fault, err error) {
-	for _, k := range kinds {
-		if err = explore.SearchableFault(k); err != nil {
-			a.Say("lockcheck: skipped: %v\n", err)
-			continue
-		}
-		some = append(some, k)
-	}
-	switch {
-	case kinds == nil:
-		return []faults.Fault{{}}, nil
-	case some == nil:
-		return nil, exit.Errorf(exit.Usage, "--strategy %s: %w", exhaustive, err)
-	}
-	return some, nil
 }
 
 // exhaustLock searches all possible orders of one lock.
@@ -159,7 +98,7 @@ func (a *app) bound(c *results.Cell) {
 	if !c.Bound.Complete {
 		how = "bounded, not complete"
 	}
-	a.Paragraph(2, fmt.Sprintf("%s: %s: %s, %s, in %.1f s", fault, how, plural(c.Bound.States, "state"), plural(c.Bound.Schedules, "schedule"), c.Seconds))
+	a.Paragraph(2, fmt.Sprintf("%s: %s: %s, %s, in %.1f s", fault, how, names.Count(c.Bound.States, "state"), names.Count(c.Bound.Schedules, "schedule"), c.Seconds))
 	for _, out := range checker.Outcomes {
 		var parts []string
 		last := ""
@@ -176,7 +115,7 @@ func (a *app) bound(c *results.Cell) {
 			words := string(p.Property)
 			switch {
 			case p.Counterexample != nil:
-				words += fmt.Sprintf(" after %s", plural(p.Steps, "step"))
+				words += fmt.Sprintf(" after %s", names.Count(p.Steps, "step"))
 			case out == checker.NA && p.Reason != last:
 				flush()
 				last = p.Reason
@@ -200,6 +139,6 @@ func (a *app) searchProgress(lock, fault string) func(schedules, states int) {
 		return nil
 	}
 	return func(schedules, states int) {
-		a.ShowProgress(fmt.Sprintf("%s %s: %s states, %s schedules ", lock, fault, thousands(states), thousands(schedules)))
+		a.ShowProgress(fmt.Sprintf("%s %s: %s states, %s schedules ", lock, fault, names.Thousands(states), names.Thousands(schedules)))
 	}
 }

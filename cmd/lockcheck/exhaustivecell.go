@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -21,11 +22,11 @@ func (a *app) bounds(cells []results.Cell, shards *results.Shards) {
 		return
 	}
 	first := &searched[0]
-	most := "at most " + plural(first.Bound.Faults, "fault")
+	most := "at most " + names.Count(first.Bound.Faults, "fault")
 	if first.Faults == nil {
 		most = "no fault"
 	}
-	a.Printf("%s on sim, exhaustively%s: %s × %d, %s\n\n", lock, shardWords(shards), plural(first.Bound.Clients, "client"), first.Bound.Acquires, most)
+	a.Printf("%s on sim, exhaustively%s: %s × %d, %s\n\n", lock, shardWords(shards), names.Count(first.Bound.Clients, "client"), first.Bound.Acquires, most)
 	a.Paragraph(9, "Bound    "+searched[len(searched)-1].Bound.Words())
 	a.Printf("\n")
 	code := exit.Held

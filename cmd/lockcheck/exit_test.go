@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -27,7 +28,7 @@ func in(t *testing.T, ctx context.Context, by func(*changed), args ...string) re
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
-	a.open = func(ctx context.Context, f environmentFlags) (*batch.Runner, error) {
+	a.open = func(ctx context.Context, f ask.Environment) (*batch.Runner, error) {
 		p, err := a.openEnvironment(ctx, f)
 		if err == nil {
 			change(p, by)

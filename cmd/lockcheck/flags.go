@@ -63,23 +63,3 @@ func wrongValue(err *pflag.InvalidValueError) string {
 	}
 	return cmp.Or(errors.Unwrap(err), error(err)).Error()
 }
-
-// number is a flag with a value from 1 to most.
-type number struct {
-	flag        string
-	value, most int
-}
-
-// numbers checks the values of the flags that are given.
-func numbers(given func(flag string) bool, list []number) error {
-	for _, n := range list {
-		switch {
-		case !given(n.flag):
-		case n.value < 1:
-			return exit.Errorf(exit.Usage, "--%s %d: it has to be at least 1", n.flag, n.value)
-		case n.value > n.most:
-			return exit.Errorf(exit.Usage, "--%s %d: it can be %d at most", n.flag, n.value, n.most)
-		}
-	}
-	return nil
-}

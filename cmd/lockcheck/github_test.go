@@ -13,6 +13,7 @@ import (
 	"github.com/joshdk/go-junit"
 
 	"github.com/lockcheck/lockcheck/internal/ci"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -187,7 +188,7 @@ func TestWhatGitHubIsToldAgrees(t *testing.T) {
 					}
 				}
 			}
-			if aside != j.tests.Skipped || (aside > 0) != strings.Contains(j.summary, plural(aside, "known violation")+" aside") {
+			if aside != j.tests.Skipped || (aside > 0) != strings.Contains(j.summary, names.Count(aside, "known violation")+" aside") {
 				t.Errorf("%d are known, %d tests were skipped, and the summary begins %.200s", aside, j.tests.Skipped, j.summary)
 			}
 			if len(broken) != tt.violations || j.tests.Failed != tt.violations {
@@ -198,11 +199,11 @@ func TestWhatGitHubIsToldAgrees(t *testing.T) {
 			}
 			// The text shows the same; it is not printed beside a document.
 			t.Chdir(t.TempDir())
-			words := append(broken, fmt.Sprintf("%s from seed 33", plural(tt.runs, "run")))
+			words := append(broken, fmt.Sprintf("%s from seed 33", names.Count(tt.runs, "run")))
 			if tt.name == "suite" {
 				words = append(broken, fmt.Sprintf("Exit     %d: %s", tt.code, tt.want))
 				if tt.runs != anyRuns {
-					words = append(words, "  "+plural(tt.runs, "run")+"  ")
+					words = append(words, "  "+names.Count(tt.runs, "run")+"  ")
 				}
 			} else if tt.code == unavailable {
 				words = []string{"no Docker engine answers"}

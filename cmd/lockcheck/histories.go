@@ -14,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -147,7 +148,7 @@ func (a *app) passedOver(files []string) {
 	if len(files) == 0 {
 		return
 	}
-	a.Printf("%s passed over: no history, and beside one\n", plural(len(files), "file"))
+	a.Printf("%s passed over: no history, and beside one\n", names.Count(len(files), "file"))
 	if a.Verbose {
 		for _, file := range files {
 			a.Printf("  %s\n", file)

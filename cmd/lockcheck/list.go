@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/suite"
@@ -143,7 +144,7 @@ func (a *app) listCommand() *cobra.Command {
 				}
 				return nil
 			}
-			return unknownName("list", args[0], names)
+			return ask.Unknown("list", args[0], names)
 		},
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	_ "github.com/lockcheck/lockcheck/internal/openfiles" // ends the process if too few files can be open
@@ -44,7 +45,7 @@ type app struct {
 	stdin io.Reader
 	raw   io.Writer // stdout, for the worker protocol
 	// open makes the environment that the flags name: openEnvironment, or a test's function.
-	open func(context.Context, environmentFlags) (*batch.Runner, error)
+	open func(context.Context, ask.Environment) (*batch.Runner, error)
 
 	out outdir.Dir
 
@@ -153,7 +154,7 @@ Exit codes   0 held, or as expected        3 the environment is not available
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0:
-				return unknownName("command", args[0], commandNames(cmd))
+				return ask.Unknown("command", args[0], commandNames(cmd))
 			case version:
 				return a.printVersion()
 			}
@@ -190,7 +191,7 @@ func helpCommand() *cobra.Command {
 			for _, name := range args {
 				i := slices.IndexFunc(about.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
 				if i < 0 {
-					return unknownName("command", name, commandNames(cmd.Root()))
+					return ask.Unknown("command", name, commandNames(cmd.Root()))
 				}
 				about = about.Commands()[i]
 			}

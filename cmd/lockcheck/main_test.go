@@ -383,7 +383,7 @@ func TestHelpAndLists(t *testing.T) {
 		locks = append(locks, o.Name, o.Does[:20])
 	}
 	kinds = append(kinds, names.Faults()...)
-	cases = append(cases, caseIDs()...)
+	cases = append(cases, names.Cases()...)
 	properties = append(properties, names.Properties()...)
 	tests["list locks"], tests["list faults"], tests["list cases"], tests["list properties"] = locks, kinds, cases, properties
 	for args, words := range tests {

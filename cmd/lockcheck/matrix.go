@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
@@ -14,7 +15,7 @@ import (
 
 // matrixFlags are the flags of matrix.
 type matrixFlags struct {
-	environment environmentFlags
+	environment ask.Environment
 	faults      []string
 	seed        uint64
 	runs        int
@@ -49,7 +50,7 @@ takes on average (docs/random.md).`,
 			return a.matrix(cmd, args, f)
 		},
 	}
-	f.environment.define(cmd)
+	environmentFlags(cmd, &f.environment)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "which `faults`: names, all, none (with the workloads that misuse a lock); -NAME takes one out")
 	fl.Uint64Var(&f.seed, "seed", 1, "the first `seed` of every cell")
@@ -147,7 +148,7 @@ func (a *app) show(doc *results.Document, markdown bool) error {
 
 // validate checks the values of the flags.
 func (f *matrixFlags) validate(cmd *cobra.Command) error {
-	docker := f.environment.on == "docker"
+	docker := f.environment.On == "docker"
 	for _, c := range []struct {
 		wrong bool
 		words string
@@ -161,5 +162,5 @@ func (f *matrixFlags) validate(cmd *cobra.Command) error {
 			return exit.Errorf(exit.Usage, "%s", c.words)
 		}
 	}
-	return numbers(cmd.Flags().Changed, []number{{"runs", f.runs, harness.MostRuns}, {"jobs", f.jobs, harness.MostJobs}})
+	return ask.Numbers(cmd.Flags().Changed, ask.Number("runs", f.runs, harness.MostRuns), ask.Number("jobs", f.jobs, harness.MostJobs))
 }

@@ -91,7 +91,7 @@ func goneThrough(t *testing.T, a *app) (*results.Document, error) {
 	}
 	p := a.simulated(t)
 	f := matrixFlags{faults: []string{"none", "pause", "kill", "server-jump"}, seed: 1, runs: 100, jobs: 2}
-	f.environment.lease = p.BaseLease()
+	f.environment.Lease = p.BaseLease()
 	cells, _, err := a.cells(p, []string{"redis-setnx", "redis-set-del", "redis-set-lua"}, f)
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,10 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -27,7 +29,7 @@ func (f *matrixFlags) columns() ([]string, error) {
 			list = []string{"all"}
 		}
 	}
-	kinds, err := parseFaults(list)
+	kinds, err := ask.Faults(list)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +49,7 @@ func (f *matrixFlags) columns() ([]string, error) {
 // cells returns the cells that the arguments and flags name. absent lists the pairs of
 // a lock and a fault that have no cell in this environment.
 func (a *app) cells(p *batch.Runner, args []string, f matrixFlags) (cells []*explore.Cell, absent []results.MatrixNoCell, err error) {
-	ids, err := match("lock", args, lockIDs())
+	ids, err := ask.Match("lock", args, names.Locks())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -74,7 +76,7 @@ func (a *app) cells(p *batch.Runner, args []string, f matrixFlags) (cells []*exp
 			kinds = append(kinds, k)
 		}
 	}
-	if kinds, err = a.available(p, kinds, true); err != nil {
+	if kinds, err = ask.AvailableFaults(a.Say, p, kinds, true); err != nil {
 		return nil, nil, err
 	}
 	for _, id := range ids {

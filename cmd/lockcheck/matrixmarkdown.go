@@ -7,21 +7,22 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // matrixMarkdown prints the matrix for a pull request.
 func matrixMarkdown(w io.Writer, m *results.Document) {
-	locks, names := matrixNames(m)
+	locks, columns := matrixNames(m)
 	title := map[results.Verdict]string{
 		results.Held: "as expected", results.Elsewhere: "as expected", results.Violated: "not as expected", results.Inconclusive: "proves nothing",
 	}[m.Verdict]
 	fmt.Fprintf(w, "### lockcheck matrix: %s\n\n", title)
 	fmt.Fprintf(w, "%s On %s, lease %g s, seed %d.\n\n", m.Sum(), m.Matrix.On, m.Matrix.Lease.Seconds(), m.Seed)
-	fmt.Fprintf(w, "| lock | %s |\n|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
+	fmt.Fprintf(w, "| lock | %s |\n|---|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 	for _, id := range locks {
 		fmt.Fprintf(w, "| `%s` |", id)
-		for _, name := range names {
+		for _, name := range columns {
 			sign, rest := cellText(m, id, name)
 			if sign+rest != "" {
 				fmt.Fprintf(w, " %s", strings.TrimSpace(sign+" "+rest))
@@ -49,8 +50,8 @@ func matrixMarkdown(w io.Writer, m *results.Document) {
 		sign, _ := shortCell(c)
 		grants, hits := grantsAndHits(c)
 		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", c.Lock, c.Expected.Fault, c.Expected.Codes,
-			strings.TrimSpace(sign+" "+joined(c.FoundCodes(), " ")), thousands(c.Runs),
-			thousands(grants), thousands(hits), c.Expected.Why)
+			strings.TrimSpace(sign+" "+joined(c.FoundCodes(), " ")), names.Thousands(c.Runs),
+			names.Thousands(grants), names.Thousands(hits), c.Expected.Why)
 	}
 	for _, n := range m.Matrix.Absent {
 		fmt.Fprintf(w, "| `%s` | %s | %s | | | | | %s |\n", n.Lock, n.Fault, notApplicable, sentence(n.Reason))

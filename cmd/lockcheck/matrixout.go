@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
@@ -104,13 +105,13 @@ func grantsAndHits(c *results.Cell) (grants, hits int) {
 // doneWords describes the runs of a cell.
 func doneWords(c *results.Cell) string {
 	grants, hits := grantsAndHits(c)
-	words := fmt.Sprintf("%s, %s", plural(c.Runs, "run"), plural(grants, "grant"))
+	words := fmt.Sprintf("%s, %s", names.Count(c.Runs, "run"), names.Count(grants, "grant"))
 	switch fault := c.Expected.Fault; {
 	case !disturbs(fault):
 	case hits == 0:
 		words += fmt.Sprintf(", %s never hit", fault)
 	default:
-		words += fmt.Sprintf(", %s hit %s", fault, plural(hits, "time"))
+		words += fmt.Sprintf(", %s hit %s", fault, names.Count(hits, "time"))
 	}
 	return words
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
@@ -122,10 +123,10 @@ func (a *app) matrixProgress(timed bool) func(explore.Far) {
 
 func matrixFar(f explore.Far, took time.Duration, timed bool) string {
 	rate := float64(f.Runs) / took.Seconds()
-	words := fmt.Sprintf("%d of %s, %s, %.1f a second", f.CellsDone, plural(f.Cells, "cell"), plural(f.Runs, "run"), rate)
+	words := fmt.Sprintf("%d of %s, %s, %.1f a second", f.CellsDone, names.Count(f.Cells, "cell"), names.Count(f.Runs, "run"), rate)
 	if timed && rate > 0 {
 		words = fmt.Sprintf("%d of %s, %s, %.0f a second, about %.0f s left",
-			f.CellsDone, plural(f.Cells, "cell"), plural(f.Runs, "run"), rate, float64(f.Left)/rate)
+			f.CellsDone, names.Count(f.Cells, "cell"), names.Count(f.Runs, "run"), rate, float64(f.Left)/rate)
 	}
 	return words
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
@@ -25,20 +26,20 @@ func (a *app) matrixTable(m *results.Document) {
 		a.Paragraph(2, m.Sum())
 		return
 	}
-	locks, names := matrixNames(m)
-	disturbed := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !disturbs(n) })
-	under := plural(len(disturbed), "fault")
+	locks, columns := matrixNames(m)
+	disturbed := slices.DeleteFunc(slices.Clone(columns), func(n string) bool { return !disturbs(n) })
+	under := names.Count(len(disturbed), "fault")
 	switch {
 	case len(disturbed) == 0:
 		under = "no fault"
-	case len(disturbed) < len(names):
+	case len(disturbed) < len(columns):
 		under += " and none"
 	}
-	a.Printf("%s under %s, on %s, lease %g s, seed %d\n\n", plural(len(locks), "lock"), under, m.Matrix.On, m.Matrix.Lease.Seconds(), m.Seed)
-	for _, block := range matrixBlocks(m, locks, names) {
+	a.Printf("%s under %s, on %s, lease %g s, seed %d\n\n", names.Count(len(locks), "lock"), under, m.Matrix.On, m.Matrix.Lease.Seconds(), m.Seed)
+	for _, block := range matrixBlocks(m, locks, columns) {
 		a.matrixBlock(m, locks, block)
 	}
-	a.matrixLegend(m, names)
+	a.matrixLegend(m, columns)
 	if a.Verbose {
 		for i := range m.Cells {
 			a.matrixDetails(&m.Cells[i])
@@ -180,7 +181,7 @@ func (a *app) matrixDetails(c *results.Cell) {
 	words := fmt.Sprintf("%s %s under %s: expected %s, found %s in %s", a.standing(c.Expected.Standing), c.Lock, c.Expected.Fault, c.Expected.Codes, found, doneWords(c))
 	for _, p := range c.Properties {
 		if t := p.Runs[checker.Violated.String()]; t.Count > 0 {
-			words += fmt.Sprintf("; %s in %s, first with seed %d", p.Property, thousands(t.Count), t.Seed)
+			words += fmt.Sprintf("; %s in %s, first with seed %d", p.Property, names.Thousands(t.Count), t.Seed)
 		}
 	}
 	if c.Expected.Reason != "" {
@@ -218,7 +219,7 @@ func (a *app) matrixFailures(m *results.Document) {
 			switch c.Expected.Standing {
 			case explore.Unexpected:
 				run, _ := c.First()
-				words += fmt.Sprintf(" (expected: %s), first in run %s of %s, seed %d", c.Expected.Codes, thousands(run+1), thousands(c.Runs), c.Seed+uint64(run))
+				words += fmt.Sprintf(" (expected: %s), first in run %s of %s, seed %d", c.Expected.Codes, names.Thousands(run+1), names.Thousands(c.Runs), c.Seed+uint64(run))
 			case explore.Missing, explore.NotShown:
 				words += fmt.Sprintf(" from seed %d; %s", c.Seed, doneWords(c))
 			}

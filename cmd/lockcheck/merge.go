@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/outdir"
@@ -183,14 +184,14 @@ func (a *app) merged(doc *results.Document) error {
 	for i := 0; i < len(doc.Cells); {
 		c := &doc.Cells[i]
 		n := i + 1
-		for doc.Settings["strategy"] == exhaustive && n < len(doc.Cells) && doc.Cells[n].Lock == c.Lock {
+		for doc.Settings["strategy"] == ask.Exhaustive && n < len(doc.Cells) && doc.Cells[n].Lock == c.Lock {
 			n++ // all searches of a lock are printed together
 		}
 		group := doc.Cells[i:n]
 		if err := a.tellCells(group); err != nil {
 			return err
 		}
-		if doc.Settings["strategy"] == exhaustive {
+		if doc.Settings["strategy"] == ask.Exhaustive {
 			a.bounds(group, doc.Shards)
 		} else {
 			a.summary(c, doc.Shards, keptOf(c))

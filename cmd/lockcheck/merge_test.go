@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -99,7 +100,7 @@ func TestShardsComeToTheSameAsOneMachine(t *testing.T) {
 			t.Parallel()
 			dir, one, out := t.TempDir(), t.TempDir(), t.TempDir()
 			whole := append(strings.Fields(tt.args), "--seed", "1", "--out", one)
-			if strings.Contains(tt.args, exhaustive) {
+			if strings.Contains(tt.args, ask.Exhaustive) {
 				whole = append(strings.Fields(tt.args), "--out", one)
 			}
 			want := lockcheck(t, whole...)

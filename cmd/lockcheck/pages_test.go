@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lockcheck/lockcheck/internal/ask"
 )
 
 // word is a part of a command line: in quotes, or up to a blank.
@@ -76,7 +78,7 @@ func TestCommandsOfThePagesCanBeTyped(t *testing.T) {
 			root := newApp(strings.NewReader(""), io.Discard, io.Discard).root()
 			cmd, rest, err := root.Find(args)
 			if err == nil && cmd == root {
-				err = unknownName("command", args[0], commandNames(root))
+				err = ask.Unknown("command", args[0], commandNames(root))
 			}
 			if err == nil {
 				err = cmd.ParseFlags(rest)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/lockcheck/lockcheck/internal/ask"
 )
 
 // theCommand is built once for all tests. TestMain removes it.
@@ -44,7 +46,7 @@ func built(t testing.TB) string {
 func TestABatchIsTheSameInEveryProcess(t *testing.T) {
 	t.Parallel()
 	binary := built(t)
-	for _, strategy := range strategies {
+	for _, strategy := range ask.Strategies {
 		t.Run(strategy, func(t *testing.T) {
 			t.Parallel()
 			var first map[string]string
@@ -52,7 +54,7 @@ func TestABatchIsTheSameInEveryProcess(t *testing.T) {
 				for _, jobs := range []int{1, 2} {
 					dir := t.TempDir()
 					args := []string{"run", "redis-set-*", "--json", "--strategy", strategy, "--jobs", fmt.Sprint(jobs), "--out", "out"}
-					if strategy != exhaustive { // it draws nothing and searches everything
+					if strategy != ask.Exhaustive { // it draws nothing and searches everything
 						args = append(args, "--seed", "1", "--runs", "150")
 					}
 					cmd := exec.Command(binary, args...)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/names"
 )
 
 // progress shows the progress of a batch on a terminal.
@@ -21,9 +22,9 @@ func (a *app) progress(s *explore.Settings) func(int) {
 
 // howFar returns the progress line.
 func howFar(s *explore.Settings, done int, took time.Duration) string {
-	words := thousands(done)
+	words := names.Thousands(done)
 	if s.Runs < batch.Unlimited {
-		words += " of " + thousands(s.Runs)
+		words += " of " + names.Thousands(s.Runs)
 	}
 	words += fmt.Sprintf(" runs, %.0f a second", float64(done)/took.Seconds())
 	if s.For > 0 {

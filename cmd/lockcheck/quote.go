@@ -14,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
 	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
@@ -47,7 +48,7 @@ func (a *app) quote(ctx context.Context, src *source, in *taken, lines []int) er
 	width := max(4, len(fmt.Sprint(found.last)))
 	for i, n := range lines {
 		if i == quotedFirst && left > 1 {
-			a.Printf("%*s… and %s more\n", width+2, "", thousands(left))
+			a.Printf("%*s… and %s more\n", width+2, "", names.Thousands(left))
 		}
 		for _, text := range found.lines[n].words(in) {
 			a.Printf("%*d  %s\n", width, n, layout.Clip(terminal.Printable(text), quotedBytes))

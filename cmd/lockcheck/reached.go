@@ -8,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/names"
 )
 
 // hazards describes the counters of a batch: how often something was reached and, if
@@ -41,12 +42,12 @@ var hazards = []struct {
 
 // reachedIn says in how many runs a hazard was reached.
 func reachedIn(h *checker.Hazard, runs int) string {
-	return fmt.Sprintf("in %s %s", plural(runs, "run"), h.Reached)
+	return fmt.Sprintf("in %s %s", names.Count(runs, "run"), h.Reached)
 }
 
 // often returns a function that adds how often the second counter was reached.
 func often(words string) func(n, also int) string {
-	return func(_, also int) string { return words + " " + times(also) }
+	return func(_, also int) string { return words + " " + names.Times(also) }
 }
 
 // ofThem returns a function that adds how many of the times also reached the second
@@ -59,7 +60,7 @@ func ofThem(words string) func(n, also int) string {
 		case also == 1:
 			return ", one of them " + words
 		}
-		return ", " + thousands(also) + " of them " + words
+		return ", " + names.Thousands(also) + " of them " + words
 	}
 }
 
@@ -81,16 +82,16 @@ func (a *app) reached(lines []string) {
 // lost patience, they made fewer acquisitions than they were asked to.
 func reachedLines(s *explore.Settings, r *explore.Result) []string {
 	granted := r.Reached[checker.Grants]
-	grants := "the lock was granted " + times(granted)
+	grants := "the lock was granted " + names.Times(granted)
 	if granted == 0 && r.Empty < r.Runs {
-		grants = "the lock was asked for " + times(r.Asked) + "; servers granted it, and no client learned of it"
+		grants = "the lock was asked for " + names.Times(r.Asked) + "; servers granted it, and no client learned of it"
 	} else if granted == 0 && r.Asked > 0 {
-		grants = "the lock was asked for " + times(r.Asked) + ", and never granted"
+		grants = "the lock was asked for " + names.Times(r.Asked) + ", and never granted"
 	} else if granted < r.Asked {
-		grants += " of " + thousands(r.Asked)
+		grants += " of " + names.Thousands(r.Asked)
 	}
 	if n := r.Reached[checker.Contended]; n > 0 {
-		grants += ", asked for while another held " + times(n)
+		grants += ", asked for while another held " + names.Times(n)
 	}
 	lines := []string{grants}
 	for _, h := range hazards {
@@ -101,7 +102,7 @@ func reachedLines(s *explore.Settings, r *explore.Result) []string {
 		if n == 0 && also == 0 {
 			continue
 		}
-		line := h.words + " " + times(n)
+		line := h.words + " " + names.Times(n)
 		if lock, _ := catalogue.FindLock(s.Lock); lock.Store == catalogue.StoreZooKeeper {
 			line = ofEnsemble.Replace(line)
 		}
@@ -130,7 +131,7 @@ func faultWords(r *explore.Result) string {
 	var parts []string
 	for _, f := range faults.All() {
 		if n := r.Drawn[f.Name]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s in %s of %s", f.Name, thousands(r.Touched[f.Name]), thousands(n)))
+			parts = append(parts, fmt.Sprintf("%s in %s of %s", f.Name, names.Thousands(r.Touched[f.Name]), names.Thousands(n)))
 		}
 	}
 	if parts == nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/environments"
 	"github.com/lockcheck/lockcheck/internal/exit"
@@ -59,8 +60,8 @@ func (e *engine) runs(t *testing.T, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
-	a.open = func(ctx context.Context, f environmentFlags) (*batch.Runner, error) {
-		if f.on != "docker" {
+	a.open = func(ctx context.Context, f ask.Environment) (*batch.Runner, error) {
+		if f.On != "docker" {
 			return a.openEnvironment(ctx, f)
 		}
 		return e.runner(ctx, a), e.gone

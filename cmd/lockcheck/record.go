@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
@@ -85,7 +86,7 @@ func (r record) compare(j *harness.Judged, fit harness.Replay, path string, agai
 	case fit != (harness.Replay{}):
 		return "Not the run that was recorded: " + r.misfit(fit), nil
 	case r.text == nil:
-		return fmt.Sprintf("Each of the %s was asked for, and none was missing.", plural(r.choices, "recorded decision")), nil
+		return fmt.Sprintf("Each of the %s was asked for, and none was missing.", names.Count(r.choices, "recorded decision")), nil
 	case bytes.Equal(r.text, now):
 		return "The history is the same to the byte.", nil
 	case len(entries(r.text)) > 0 && len(entries(r.text)) < len(entries(now)) && bytes.HasPrefix(entries(now), entries(r.text)):
@@ -117,13 +118,13 @@ func (r record) misfit(fit harness.Replay) string {
 		if fit.Unused == 1 {
 			verb = "was"
 		}
-		parts = append(parts, fmt.Sprintf("%s of %s %s not asked for", thousands(fit.Unused), plural(r.choices, "recorded decision"), verb))
+		parts = append(parts, fmt.Sprintf("%s of %s %s not asked for", names.Thousands(fit.Unused), names.Count(r.choices, "recorded decision"), verb))
 	}
 	switch {
 	case fit.Defaulted == 1:
 		parts = append(parts, "1 was missing and got its least disturbing value")
 	case fit.Defaulted > 1:
-		parts = append(parts, thousands(fit.Defaulted)+" were missing and got their least disturbing value")
+		parts = append(parts, names.Thousands(fit.Defaulted)+" were missing and got their least disturbing value")
 	}
 	return strings.Join(parts, ", ") + "."
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
@@ -44,7 +45,7 @@ func (a *app) replayKept(cmd *cobra.Command, kept []*keptCell, shard explore.Sha
 		case failed != nil:
 			k.cell.Cut = batch.ErrorEnded
 		default:
-			a.ShowProgress(fmt.Sprintf("%s; %d of %s of the past done", k.cell.Name, i, plural(len(kept), "counterexample")))
+			a.ShowProgress(fmt.Sprintf("%s; %d of %s of the past done", k.cell.Name, i, names.Count(len(kept), "counterexample")))
 			if err := a.replayOne(cmd, k); err != nil {
 				failed, k.cell.Cut = fmt.Errorf("%s: %w", k.file, err), batch.ErrorEnded
 			}

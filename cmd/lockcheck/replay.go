@@ -11,9 +11,11 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
@@ -76,14 +78,14 @@ that command runs on this machine: read it first.`,
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if f.promise, err = parsePromise(promised); err != nil {
+			if f.promise, err = ask.Promise(promised); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("lock") && !slices.Contains(lockIDs(), f.lock) {
-				return unknownName("lock", f.lock, lockIDs())
+			if cmd.Flags().Changed("lock") && !slices.Contains(names.Locks(), f.lock) {
+				return ask.Unknown("lock", f.lock, names.Locks())
 			}
 			if cmd.Flags().Changed("option") {
-				o, err := parseOptions(options)
+				o, err := ask.Options(options)
 				if err != nil {
 					return err
 				}
@@ -214,7 +216,7 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 // error, j is nil unless the run is complete or has shown a violation. p is nil if the
 // environment cannot be opened.
 func (a *app) carryOut(cmd *cobra.Command, plan *harness.Plan, name string) (p *batch.Runner, j *harness.Judged, fit harness.Replay, dir string, err error) {
-	if p, err = a.open(cmd.Context(), environmentFlags{on: plan.On, lease: plan.Lease}); err != nil {
+	if p, err = a.open(cmd.Context(), ask.Environment{On: plan.On, Lease: plan.Lease}); err != nil {
 		return nil, nil, fit, "", err
 	}
 	j, fit, err = p.Execute(plan, name)
@@ -238,9 +240,9 @@ func (f replayFlags) change(plan *harness.Plan, file string) error {
 	}
 	if f.options != nil {
 		plan.Options = *f.options
-		plan.Options = fenced(plan.Lock, plan.Options, plan.Fencing)
+		plan.Options = ask.Fenced(plan.Lock, plan.Options, plan.Fencing)
 	}
-	if err := fits(plan.Lock, plan.Options); err != nil {
+	if err := ask.Fits(plan.Lock, plan.Options); err != nil {
 		return exit.Errorf(exit.Usage, "%s cannot be replayed with %s: %w", file, plan.Lock, err)
 	}
 	return nil
@@ -269,7 +271,7 @@ func (a *app) replayedLine(file string, doc verdictDocument, code int) string {
 		words += "; " + strings.Join(doc.aside, ", ") + " violated, not promised"
 	}
 	if n := *doc.Unused + *doc.Defaulted; n > 0 {
-		words += fmt.Sprintf("; %s not as recorded", plural(n, "decision"))
+		words += fmt.Sprintf("; %s not as recorded", names.Count(n, "decision"))
 	}
 	return fmt.Sprintf("%s %s: %s", a.Sign(out), file, strings.TrimSpace(words))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
@@ -210,7 +211,7 @@ func TestAPromiseOfALaterVersionIsOpen(t *testing.T) {
 func TestAGlobNamesNothing(t *testing.T) {
 	args := []string{"redis-*", "redis-get-del-race"}
 	for pattern, want := range map[string]bool{"redis-get-del-race": true, "redis-del-unowned": false} {
-		if got := named(args)(pattern); got != want {
+		if got := ask.Named(args)(pattern); got != want {
 			t.Errorf("%s: %v", pattern, got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -53,7 +54,7 @@ func (f caseFlags) change(id string) error {
 	if own, _ := catalogue.FindLock(c.Setup.Lock); lock.Store != own.Store {
 		return exit.Errorf(exit.Usage, "%s cannot be told with %s, which stands on %s: it happens to %s", id, f.lock, lock.Store, own.Store)
 	}
-	if err := fits(f.lock, c.Setup.Options); err != nil {
+	if err := ask.Fits(f.lock, c.Setup.Options); err != nil {
 		return exit.Errorf(exit.Usage, "%s cannot be told with %s: %w", id, f.lock, err)
 	}
 	return nil

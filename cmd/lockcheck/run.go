@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"time"
 
@@ -11,10 +10,12 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 func (a *app) runCommand() *cobra.Command {
@@ -50,55 +51,93 @@ kept, and none is shrunk: real time does not repeat.`,
 	return cmd
 }
 
+// runFlags are the flags of run.
+type runFlags struct {
+	ask.Batch
+
+	keep     string
+	noShrink bool
+	baseline string
+}
+
+func (f *runFlags) define(cmd *cobra.Command) {
+	environmentFlags(cmd, &f.Environment)
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.Faults, "fault", []string{"all"}, "kinds of `faults`, one of which strikes in each run: names, all, none (no fault); -NAME takes one out")
+	fl.StringSliceVar(&f.Workloads, "workload", []string{workloads.AsUsual}, "what clients do: `workloads`, one of which is drawn for each run: names, all; -NAME takes one out (see: lockcheck list workloads)")
+	fl.IntVar(&f.Count, "faults", 0, "how many faults strike in a run (default: 1, sometimes 2)")
+	fl.BoolVar(&f.Mixed, "mix", false, "let the faults of one run be of different kinds")
+	fl.Uint64Var(&f.Seed, "seed", 0, "the first run's `seed` (default: drawn, and printed; with --shard 1)")
+	fl.IntVar(&f.Runs, "runs", 0, "how many runs (default: 1000 in sim, 1 on docker; without a limit with --for)")
+	durationFlag(fl, &f.Limit, "for", 0, "stop after this `time`, or after --runs, whichever comes first; what was found is shrunk then")
+	fl.IntVar(&f.Clients, "clients", 0, "how many clients (default: 2 to 5, drawn for each run; 5 on docker; 2 if exhaustive)")
+	fl.IntVar(&f.Acquires, "acquires", 0, "how often each of them takes the lock (default: 1 to 20, drawn; 20 on docker; 1 if exhaustive)")
+	fl.StringVar(&f.Fencing, "fencing", "", "the guarded resource refuses stale tokens; =writes: on writes only")
+	fl.Lookup("fencing").NoOptDefVal = "all"
+	fl.StringVar(&f.Options, "option", "", "`options` of the lock, as token,spin (see: lockcheck list locks)")
+	fl.StringVar(&f.Strategy, "strategy", ask.Strategies[0], "how to look: "+strings.Join(ask.Strategies, ", ")+" (see docs/pct.md, docs/exhaustive.md)")
+	fl.IntVar(&f.Depth, "depth", 0, "with pct: how many `orders` of events a bug needs (default: 1 to 4, drawn for each run)")
+	fl.StringVar(&f.Worker, "worker", "", "`command` of a worker that brings its own lock, with quotes as in a shell; with --on docker. It is kept in schedule.json: secrets belong in the environment")
+	fl.StringVar(&f.keep, "keep", "violations", "whose files to keep: violations, all")
+	fl.IntVar(&f.Jobs, "jobs", 0, "runs at once (default: one for each core)")
+	fl.BoolVar(&f.noShrink, "no-shrink", false, "leave the violations that are kept as long as they are")
+	promiseFlag(cmd, &f.Promises)
+	shardFlag(fl, &f.Shard)
+	baselineFlag(fl, &f.baseline)
+}
+
 func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	if err := a.readBaseline(f.baseline); err != nil {
 		return err
 	}
-	settings, pr, err := f.settings(cmd.Flags().Changed)
+	if err := ask.Choice("keep", f.keep, "violations", "all"); err != nil {
+		return err
+	}
+	settings, pr, err := f.Settings(cmd.Flags().Changed)
 	if err != nil {
 		return err
 	}
-	ids, err := f.locks(args, settings)
+	ids, err := f.Locks(args, settings)
 	if err != nil {
 		return err
 	}
-	if err := a.out.Reserve(cmd.Name(), f.shard); err != nil {
+	if err := a.out.Reserve(cmd.Name(), f.Shard); err != nil {
 		return err
 	}
-	if f.strategy == exhaustive {
+	if f.Strategy == ask.Exhaustive {
 		settings.Seed = 1 // an exhaustive search draws nothing
 	}
 	doc := newDocument(cmd, args, settings.Seed)
-	doc.Shards = results.Part(f.shard)
+	doc.Shards = results.Part(f.Shard)
 	if err := a.baseline.Note(&doc.Head); err != nil {
 		return err
 	}
-	p, gone := a.open(cmd.Context(), f.environment)
+	p, gone := a.open(cmd.Context(), f.Environment)
 	if gone != nil && exit.Code(gone) != exit.Unavailable {
 		return gone
 	}
 	p.Fill(&settings)
-	if settings.Kinds, err = a.available(p, settings.Kinds, f.worker == ""); err != nil {
+	if settings.Kinds, err = ask.AvailableFaults(a.Say, p, settings.Kinds, f.Worker == ""); err != nil {
 		return err
 	}
-	if f.strategy == exhaustive {
-		settings.Runs = f.runs
+	if f.Strategy == ask.Exhaustive {
+		settings.Runs = f.Runs
 		return a.runExhaustive(p, ids, settings, pr, f, doc)
 	}
 	batches := map[string]*explore.Settings{}
-	if ids, err = a.fitting(ids, func(id string) (err error) {
+	if ids, err = ask.Fitting(a.Say, ids, func(id string) (err error) {
 		s := settings
-		s.Lock, s.Options = id, fenced(id, s.Options, s.Fencing)
+		s.Lock, s.Options = id, ask.Fenced(id, s.Options, s.Fencing)
 		for _, promised := range pr {
 			if err := catalogue.Judged(id, promised, p.Name(), s.Options.Tokens()); err != nil {
 				return exit.Errorf(exit.Usage, "--promise: %w", err)
 			}
 		}
-		if s.Kinds, err = a.applicable(p, id, s.Kinds, f.faults); err != nil {
+		if s.Kinds, err = ask.ApplicableFaults(a.Say, p, id, s.Kinds, f.Faults); err != nil {
 			return err
 		}
 		batches[id] = &s
-		s.Workloads, err = a.taken(id, s.Workloads, f.does)
+		s.Workloads, err = ask.ApplicableWorkloads(a.Say, id, s.Workloads, f.Workloads)
 		return err
 	}); err != nil {
 		return err
@@ -109,27 +148,6 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	return a.runEach(p, ids, doc, func(id string) error {
 		return a.runLock(p, batches[id], pr, f, doc)
 	})
-}
-
-// fitting returns the locks that support the flags. It prints which of several locks do
-// not, and returns an error if no lock is left.
-func (a *app) fitting(ids []string, fits func(id string) error) (some []string, err error) {
-	var skipped []string
-	for _, id := range ids {
-		if why := fits(id); why != nil {
-			err = cmp.Or(err, why)
-			skipped = append(skipped, fmt.Sprintf("lockcheck: %s is skipped: %v\n", id, why))
-			continue
-		}
-		some = append(some, id)
-	}
-	if some == nil {
-		return nil, err
-	}
-	for _, words := range skipped {
-		a.Say("%s", words)
-	}
-	return some, nil
 }
 
 // runEach runs one lock after another until an interrupt, and exits with the worst
@@ -153,30 +171,6 @@ func (a *app) runEach(p *batch.Runner, ids []string, doc *results.Document, run 
 	failed = cmp.Or(failed, a.leaveShard(doc, failed))
 	a.baselineLists(doc)
 	return a.conclude(doc, failed)
-}
-
-// locks returns the locks to run: those of the arguments, or the worker's.
-func (f *runFlags) locks(args []string, s explore.Settings) ([]string, error) {
-	switch {
-	case f.worker != "" && len(args) > 0:
-		return nil, exit.Errorf(exit.Usage, "--worker brings its own lock: leave out %s", strings.Join(args, " "))
-	case f.worker != "" && f.environment.on != "docker":
-		return nil, exit.Errorf(exit.Usage, "--worker runs with --on docker only: a program of its own has no virtual time")
-	case f.worker != "":
-		return []string{"worker"}, nil
-	case len(args) == 0:
-		return nil, exit.Errorf(exit.Usage, "run needs a LOCK, for example: lockcheck run redis-set-lua --fault pause")
-	}
-	ids, err := match("lock", args, lockIDs())
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		if err := fits(id, fenced(id, s.Options, s.Fencing)); err != nil {
-			return nil, err
-		}
-	}
-	return ids, nil
 }
 
 // runLock runs the batch of one lock, keeps the necessary runs, and prints the result.

@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
@@ -43,7 +45,7 @@ Exit code 0: shrunk. 2: there was nothing to shrink.`,
 			var pr checker.Promise
 			if property != "" {
 				var err error
-				if pr, err = parsePromise([]string{property}); err != nil {
+				if pr, err = ask.Promise([]string{property}); err != nil {
 					return err
 				}
 			}
@@ -72,7 +74,7 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker
 	if len(pr) == 0 {
 		pr = a.recorded(plan.Promises, file)
 	}
-	p, err := a.open(cmd.Context(), environmentFlags{on: plan.On, lease: plan.Lease})
+	p, err := a.open(cmd.Context(), ask.Environment{On: plan.On, Lease: plan.Lease})
 	if err != nil {
 		return doc, 0, err
 	}
@@ -132,7 +134,7 @@ func (a *app) tellShrunk(s batch.Shrunk, title string) error {
 			return err
 		}
 	}
-	words := fmt.Sprintf("%s; %s", s.Judged.Plan.Shrunk, plural(s.Judged.Plan.Shrunk.Replays, "replay"))
+	words := fmt.Sprintf("%s; %s", s.Judged.Plan.Shrunk, names.Count(s.Judged.Plan.Shrunk.Replays, "replay"))
 	if s.Took > 0 {
 		words += fmt.Sprintf(", %.1f s", s.Took.Seconds())
 	}

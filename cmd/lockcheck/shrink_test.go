@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
@@ -47,7 +49,7 @@ func TestWhatIsKeptReplays(t *testing.T) {
 			shrunk++
 		}
 	}
-	ids, err := match("lock", []string{"redis-*"}, lockIDs())
+	ids, err := ask.Match("lock", []string{"redis-*"}, names.Locks())
 	if err != nil {
 		t.Fatal(err)
 	}

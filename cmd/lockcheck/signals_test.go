@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
@@ -134,7 +135,7 @@ func TestASlowEndIsSaid(t *testing.T) {
 				got = append(got, <-lines) // its end takes until then
 			}
 		}}
-		a.open = func(ctx context.Context, _ environmentFlags) (*batch.Runner, error) { return e.runner(ctx, a), nil }
+		a.open = func(ctx context.Context, _ ask.Environment) (*batch.Runner, error) { return e.runner(ctx, a), nil }
 		code := a.execute(ctx, []string{"run", "redis-set-lua", "--on", "docker", "--fault", "none", "--out", filepath.Join(t.TempDir(), "out")})
 		stderr.Close()
 		for line := range lines {
@@ -155,7 +156,7 @@ func TestAStuckCommandEnds(t *testing.T) {
 	a := newApp(nil, io.Discard, io.Discard)
 	a.exit = func(code int) { ended <- code }
 	stuck := make(chan struct{})
-	a.open = func(ctx context.Context, _ environmentFlags) (*batch.Runner, error) {
+	a.open = func(ctx context.Context, _ ask.Environment) (*batch.Runner, error) {
 		cancel()
 		<-stuck
 		return nil, ctx.Err()

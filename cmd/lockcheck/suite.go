@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
@@ -87,7 +88,7 @@ func (f *suiteFlags) validate() error {
 	if f.limit <= 0 && f.given("for") {
 		return exit.Errorf(exit.Usage, "--for %v: it has to be more than 0", f.limit)
 	}
-	return numbers(f.given, []number{{"runs", f.runs, harness.MostRuns}, {"jobs", f.jobs, harness.MostJobs}})
+	return ask.Numbers(f.given, ask.Number("runs", f.runs, harness.MostRuns), ask.Number("jobs", f.jobs, harness.MostJobs))
 }
 
 // mostSuite is the largest size of a suite's file in bytes.
@@ -154,7 +155,7 @@ func (a *app) here(f suiteFlags) suite.Here {
 			if err != nil {
 				return nil // the message for that exists already
 			}
-			if err := startable(words[0]); err != nil {
+			if err := ask.Startable(words[0]); err != nil {
 				return fmt.Errorf("worker %w", err)
 			}
 			return nil

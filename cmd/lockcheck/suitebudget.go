@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/names"
 )
 
 // suiteCeiling is the default limit of a suite, so that a suite in CI ends by itself.
@@ -53,7 +54,7 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget) (failed e
 			break
 		}
 		c := cells[i]
-		a.ShowProgress(fmt.Sprintf("%s: %s; %d of %s done", c.name, plural(did[i], "run"), finished(cells, did), plural(len(cells), "cell")))
+		a.ShowProgress(fmt.Sprintf("%s: %s; %d of %s done", c.name, names.Count(did[i], "run"), finished(cells, did), names.Count(len(cells), "cell")))
 		r, to, err := c.runOn(did[i], b.left())
 		if err != nil && exit.Code(err) != exit.Unavailable && !batch.Misspoken(err) {
 			failed, err = err, nil

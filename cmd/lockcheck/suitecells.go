@@ -13,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/environments"
 	"github.com/lockcheck/lockcheck/internal/exit"
@@ -75,10 +76,10 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 				wrong = append(wrong, e.Wrong(err))
 				break
 			}
-			on := flags.environment.on
+			on := flags.Environment.On
 			c.runner = a.environments().Unopened(cmd.Context(), on, 0)
 			if c.absent == nil && gone[on] == nil {
-				p, err := a.open(cmd.Context(), flags.environment)
+				p, err := a.open(cmd.Context(), flags.Environment)
 				switch {
 				case exit.Code(err) == exit.Unavailable:
 					gone[on] = err
@@ -110,44 +111,44 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 
 // entry returns the settings of an entry as flags, and the kinds of faults for each of
 // its cells.
-func (f suiteFlags) entry(s *suite.Suite, e *suite.Entry) (r runFlags, cells [][]faults.Fault, err error) {
-	r = runFlags{
-		environment: environmentFlags{on: e.Place(), lease: time.Duration(e.Lease)},
-		faults:      e.Faults, does: e.Workloads, count: e.FaultsPerRun, mixed: e.Mix, promise: e.Promises.Strings(),
-		seed: f.seedOf(s), runs: cmp.Or(f.runs, e.Runs, s.Runs), jobs: f.jobs, shard: f.shard,
-		clients: e.Clients, acquires: e.Acquires, fencing: e.Fencing, options: strings.Join(e.Options, ","),
-		strategy: cmp.Or(e.Strategy, strategies[0]), depth: e.Depth, worker: e.Worker, keep: "violations",
+func (f suiteFlags) entry(s *suite.Suite, e *suite.Entry) (r ask.Batch, cells [][]faults.Fault, err error) {
+	r = ask.Batch{
+		Environment: ask.Environment{On: e.Place(), Lease: time.Duration(e.Lease)},
+		Faults:      e.Faults, Workloads: e.Workloads, Count: e.FaultsPerRun, Mixed: e.Mix, Promises: e.Promises.Strings(),
+		Seed: f.seedOf(s), Runs: cmp.Or(f.runs, e.Runs, s.Runs), Jobs: f.jobs, Shard: f.shard,
+		Clients: e.Clients, Acquires: e.Acquires, Fencing: e.Fencing, Options: strings.Join(e.Options, ","),
+		Strategy: cmp.Or(e.Strategy, ask.Strategies[0]), Depth: e.Depth, Worker: e.Worker,
 	}
-	if len(r.faults) == 0 {
-		r.faults = []string{"all"}
+	if len(r.Faults) == 0 {
+		r.Faults = []string{"all"}
 	}
-	if len(r.does) == 0 {
-		r.does = []string{workloads.AsUsual}
+	if len(r.Workloads) == 0 {
+		r.Workloads = []string{workloads.AsUsual}
 	}
-	if slices.Contains(r.faults, names.None) { // next to other faults it has a cell of its own
-		r.faults = slices.DeleteFunc(slices.Clone(r.faults), func(name string) bool { return name == names.None })
-		if cells = append(cells, nil); len(r.faults) == 0 {
-			r.faults = []string{names.None}
+	if slices.Contains(r.Faults, names.None) { // next to other faults it has a cell of its own
+		r.Faults = slices.DeleteFunc(slices.Clone(r.Faults), func(name string) bool { return name == names.None })
+		if cells = append(cells, nil); len(r.Faults) == 0 {
+			r.Faults = []string{names.None}
 			return r, cells, nil
 		}
 	}
-	kinds, err := parseFaults(r.faults)
+	kinds, err := ask.Faults(r.Faults)
 	switch {
 	case err != nil:
 		return r, nil, err
-	case r.mixed:
+	case r.Mixed:
 		return r, append(cells, kinds), nil
 	}
 	for _, k := range kinds {
 		cells = append(cells, []faults.Fault{k})
 	}
 	lock, known := catalogue.FindLock(e.Lock)
-	at := environments.Describe(r.environment.on)
+	at := environments.Describe(r.Environment.On)
 	cells = slices.DeleteFunc(cells, func(k []faults.Fault) bool {
-		return len(k) > 0 && !slices.Contains(r.faults, k[0].Name) && refuses(at, &lock, known, k[0]) != nil
+		return len(k) > 0 && !slices.Contains(r.Faults, k[0].Name) && refuses(at, &lock, known, k[0]) != nil
 	})
 	if len(cells) == 0 {
-		return r, nil, fmt.Errorf("none of these faults applies to it on %s: %s", at.Name(), strings.Join(r.faults, ", "))
+		return r, nil, fmt.Errorf("none of these faults applies to it on %s: %s", at.Name(), strings.Join(r.Faults, ", "))
 	}
 	return r, cells, nil
 }
@@ -162,15 +163,15 @@ func refuses(p batch.Description, lock *catalogue.Lock, known bool, k faults.Fau
 }
 
 // describe sets the name and the settings of a cell with these kinds of faults.
-func (a *app) describe(c *suiteCell, e *suite.Entry, flags runFlags, kinds []faults.Fault) error {
-	settings, _, err := flags.settings(func(flag string) bool {
+func (a *app) describe(c *suiteCell, e *suite.Entry, flags ask.Batch, kinds []faults.Fault) error {
+	settings, _, err := flags.Settings(func(flag string) bool {
 		return flag == "seed" || flag == "depth" && e.Depth != 0
 	})
 	if err != nil {
 		return err
 	}
 	lock, known := catalogue.FindLock(e.Lock)
-	at, fault := environments.Describe(flags.environment.on), catalogue.NoFault
+	at, fault := environments.Describe(flags.Environment.On), catalogue.NoFault
 	settings.Kinds = nil
 	for _, k := range kinds {
 		fault = k.Name
@@ -191,11 +192,11 @@ func (a *app) describe(c *suiteCell, e *suite.Entry, flags runFlags, kinds []fau
 	c.name = fmt.Sprintf("%s on %s: %s", e.Called(), at.Name(), fault)
 	settings.Lock, settings.Cell = cmp.Or(e.Lock, e.Called()), c.name
 	if known {
-		settings.Options = fenced(e.Lock, settings.Options, settings.Fencing)
-		if err := fits(e.Lock, settings.Options); err != nil {
+		settings.Options = ask.Fenced(e.Lock, settings.Options, settings.Fencing)
+		if err := ask.Fits(e.Lock, settings.Options); err != nil {
 			return err
 		}
-		if settings.Workloads, err = a.taken(e.Lock, settings.Workloads, flags.does); err != nil {
+		if settings.Workloads, err = ask.ApplicableWorkloads(a.Say, e.Lock, settings.Workloads, flags.Workloads); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
@@ -56,14 +57,14 @@ const nameWidth = 42
 // suiteTable prints a line for each cell.
 func (a *app) suiteTable(d *results.Document) {
 	a.Paragraph(2, fmt.Sprintf("%s%s: %s, %s, seed %d, in %.1f s", cmp.Or(d.Settings["arguments"], suite.File), shardWords(d.Shards),
-		plural(len(d.Cells), "cell"), plural(d.Runs, "run"), d.Seed, d.Seconds))
+		names.Count(len(d.Cells), "cell"), names.Count(d.Runs, "run"), d.Seed, d.Seconds))
 	a.Printf("\n")
 	width, digits := 0, 0
 	for i := range d.Cells {
 		if n := utf8.RuneCountInString(d.Cells[i].Name); n <= nameWidth {
 			width = max(width, n)
 		}
-		digits = max(digits, len(plural(d.Cells[i].Runs, "run")))
+		digits = max(digits, len(names.Count(d.Cells[i].Runs, "run")))
 	}
 	said := map[string]bool{} // reasons that have been printed
 	for i := range d.Cells {
@@ -79,7 +80,7 @@ func (a *app) suiteTable(d *results.Document) {
 			words = s.words + " as above"
 		}
 		said[c.Reason] = true
-		a.Paragraph(4, fmt.Sprintf("%s  %*s  %s", name, digits, plural(c.Runs, "run"), words))
+		a.Paragraph(4, fmt.Sprintf("%s  %*s  %s", name, digits, names.Count(c.Runs, "run"), words))
 		if !c.Kept {
 			for _, h := range c.HazardsReached() {
 				a.Paragraph(8, fmt.Sprintf("      %s: %s", strings.Join(h.Properties.Strings(), ", "), reachedIn(h.Hazard, h.Runs)))
@@ -108,11 +109,11 @@ func cellWords(c *results.Cell) string {
 	if c.Reason != "" {
 		words = strings.TrimSpace(words + " " + layout.FirstLine(c.Reason))
 	}
-	if c.Kept && slices.Contains(lockIDs(), c.Lock) && !strings.Contains(c.Name, c.Lock) { // the file may name another lock now
+	if c.Kept && slices.Contains(names.Locks(), c.Lock) && !strings.Contains(c.Name, c.Lock) { // the file may name another lock now
 		words += "; its lock is " + c.Lock + ", as when it was kept"
 	}
 	if c.Unfit > 0 {
-		words += "; " + plural(c.Unfit, "decision") + " not as recorded"
+		words += "; " + names.Count(c.Unfit, "decision") + " not as recorded"
 	}
 	if c.Verdict == results.Violated && c.Trouble != "" {
 		words += "; then the place failed: " + layout.FirstLine(c.Trouble)
@@ -163,7 +164,7 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 	lock := "no promise was broken"
 	switch promises, known := d.BrokenPromises(); {
 	case promises > 0:
-		lock = "broke " + plural(promises, "promise")
+		lock = "broke " + names.Count(promises, "promise")
 	case known > 0:
 		lock = "no promise was broken that the baseline does not know to be"
 	}
@@ -208,11 +209,11 @@ func placeWords(troubled, retried int) string {
 	if troubled == 0 && retried == 0 {
 		return "nothing was the matter with it"
 	}
-	again := plural(retried, "run")
+	again := names.Count(retried, "run")
 	if troubled == 0 {
 		return fmt.Sprintf("it failed in %s, tried again since", again)
 	}
-	words := fmt.Sprintf("it failed in %s, which says nothing of the lock", plural(troubled, "cell"))
+	words := fmt.Sprintf("it failed in %s, which says nothing of the lock", names.Count(troubled, "cell"))
 	if retried > 0 {
 		words += "; " + again + " tried again"
 	}
@@ -224,13 +225,13 @@ func placeWords(troubled, retried int) string {
 func pastWords(kept, replayed, elsewhere int) string {
 	switch {
 	case elsewhere > 0 && kept == 0:
-		return plural(elsewhere, "counterexample") + ": replayed by other shards"
+		return names.Count(elsewhere, "counterexample") + ": replayed by other shards"
 	case elsewhere > 0:
 		return pastWords(kept, replayed, 0) + fmt.Sprintf("; %d by other shards", elsewhere)
 	case kept == 0:
 		return "no counterexample was there to be replayed"
 	case replayed < kept:
-		return fmt.Sprintf("%d of %s replayed", replayed, plural(kept, "counterexample"))
+		return fmt.Sprintf("%d of %s replayed", replayed, names.Count(kept, "counterexample"))
 	}
-	return plural(kept, "counterexample") + " replayed"
+	return names.Count(kept, "counterexample") + " replayed"
 }

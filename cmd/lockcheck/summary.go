@@ -13,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -37,15 +38,15 @@ func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]s
 		a.Printf("\n")
 		return
 	}
-	a.Printf("%s on %s: %s from seed %d, in %.1f s\n\n", c.Lock, on, plural(r.Runs, "run"), c.Seed, r.Took.Seconds())
+	a.Printf("%s on %s: %s from seed %d, in %.1f s\n\n", c.Lock, on, names.Count(r.Runs, "run"), c.Seed, r.Took.Seconds())
 	a.outcomeTable(c, r)
 	a.reached(reachedLines(settingsOf(c), r))
 	a.Judges(c.Second())
 	if r.Empty > 0 {
-		a.Paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", plural(r.Empty, "run")))
+		a.Paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", names.Count(r.Empty, "run")))
 	}
 	if c.Retried > 0 {
-		a.Paragraph(9, "Place    it failed now and then; "+plural(c.Retried, "run")+" tried again")
+		a.Paragraph(9, "Place    it failed now and then; "+names.Count(c.Retried, "run")+" tried again")
 	}
 	if c.Trouble != "" {
 		a.Paragraph(9, "Place    it failed, so that not all could be done: "+layout.FirstLine(c.Trouble))
@@ -77,7 +78,7 @@ func (a *app) outcomeTable(c *results.Cell, r *explore.Result) {
 		switch kinds := r.Kinds(); {
 		case out == checker.Violated:
 			t := r.Outcomes[prop]
-			words = fmt.Sprintf("in %s, first with seed %d", plural(t.Count[out], "run"), c.Seed+uint64(t.First[out]))
+			words = fmt.Sprintf("in %s, first with seed %d", names.Count(t.Count[out], "run"), c.Seed+uint64(t.First[out]))
 		case out == checker.Valid && len(kinds) == 1:
 			pair := explore.Pair{Fault: kinds[0], Property: prop}
 			words = reachedIn(pair.Hazard(), r.Reach(pair))

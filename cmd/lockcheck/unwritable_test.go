@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/outdir"
@@ -87,7 +88,7 @@ func lost(t *testing.T, args ...string) result {
 			t.Error(err)
 		}
 	}
-	a.open = func(ctx context.Context, f environmentFlags) (*batch.Runner, error) {
+	a.open = func(ctx context.Context, f ask.Environment) (*batch.Runner, error) {
 		r, err := a.openEnvironment(ctx, f)
 		if err != nil {
 			return r, err

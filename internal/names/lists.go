@@ -26,6 +26,9 @@ type Wrong struct {
 // Locks returns the ids of all locks.
 func Locks() []string { return of(catalogue.Locks, func(l catalogue.Lock) string { return l.ID }) }
 
+// Cases returns the ids of all cases.
+func Cases() []string { return of(catalogue.Cases, func(c catalogue.Case) string { return c.ID }) }
+
 // Faults returns the names of all faults.
 func Faults() []string { return of(faults.All(), func(f faults.Fault) string { return f.Name }) }
 

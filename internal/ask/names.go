@@ -1,4 +1,7 @@
-package main
+// Package ask turns the words of a user, from flags or from an entry of a suite, into the
+// settings of runs. Wrong words are errors with the exit code of wrong usage, which say
+// what may have been meant.
+package ask
 
 import (
 	"path"
@@ -13,15 +16,15 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// unknownName returns the error for an unknown name, with the names that may have been
+// Unknown returns the error for an unknown name, with the names that may have been
 // meant.
-func unknownName(what, name string, known []string) error {
+func Unknown(what, name string, known []string) error {
 	return exit.Errorf(exit.Usage, "%w", names.Unknown(what, name, known))
 }
 
-// match returns the names that match the patterns, in the order of known. Patterns may
+// Match returns the names that match the patterns, in the order of known. Patterns may
 // be globs; no patterns match all.
-func match(what string, patterns, known []string) ([]string, error) {
+func Match(what string, patterns, known []string) ([]string, error) {
 	if len(patterns) == 0 {
 		return known, nil
 	}
@@ -38,7 +41,7 @@ func match(what string, patterns, known []string) ([]string, error) {
 			}
 		}
 		if !some {
-			return nil, unknownName(what, p, known)
+			return nil, Unknown(what, p, known)
 		}
 	}
 	var list []string
@@ -50,47 +53,38 @@ func match(what string, patterns, known []string) ([]string, error) {
 	return list, nil
 }
 
-// named returns a function that reports whether a name was typed itself; a name that
+// Named returns a function that reports whether a name was typed itself; a name that
 // only matches a glob was not.
-func named(args []string) func(name string) bool {
+func Named(args []string) func(name string) bool {
 	return func(name string) bool { return slices.Contains(args, name) }
 }
 
-func lockIDs() []string { return names.Locks() }
-
-func caseIDs() (ids []string) {
-	for _, c := range catalogue.Cases {
-		ids = append(ids, c.ID)
-	}
-	return ids
-}
-
-// parsePromise reads a list of properties.
-func parsePromise(list []string) (checker.Promise, error) {
+// Promise reads a list of properties.
+func Promise(list []string) (checker.Promise, error) {
 	var pr checker.Promise
 	for _, name := range list {
 		if !slices.Contains(names.Properties(), name) {
-			return nil, unknownName("property", name, names.Properties())
+			return nil, Unknown("property", name, names.Properties())
 		}
 		pr = append(pr, checker.Property(name))
 	}
 	return pr, nil
 }
 
-// parseFaults reads a list of faults: names, all, none; -name removes one.
-func parseFaults(list []string) ([]faults.Fault, error) {
+// Faults reads a list of faults: names, all, none; -name removes one.
+func Faults(list []string) ([]faults.Fault, error) {
 	kinds, wrong := names.ChooseFaults(list)
 	return kinds, misnamed("fault", wrong)
 }
 
-// parseWorkloads reads a list of workloads: names, all; -name removes one.
-func parseWorkloads(list []string) ([]workloads.Workload, error) {
+// Workloads reads a list of workloads: names, all; -name removes one.
+func Workloads(list []string) ([]workloads.Workload, error) {
 	does, wrong := names.ChooseWorkloads(list)
 	return does, misnamed("workload", wrong)
 }
 
-// parseOptions reads a list of options, for example token,spin.
-func parseOptions(list string) (catalogue.Options, error) {
+// Options reads a list of options, for example token,spin.
+func Options(list string) (catalogue.Options, error) {
 	for name := range strings.SplitSeq(list, ",") {
 		if known := names.Options(); name != "" && !slices.Contains(known, name) {
 			return catalogue.Options{}, exit.Errorf(exit.Usage, "--option: %w", names.Unknown("option", name, known))
@@ -107,8 +101,8 @@ func misnamed(flag string, wrong []names.Wrong) error {
 	return exit.Errorf(exit.Usage, "--%s: %w", flag, wrong[0].Err)
 }
 
-// choice checks that the value of a flag is one of those allowed.
-func choice(flag, value string, allowed ...string) error {
+// Choice checks that the value of a flag is one of those allowed.
+func Choice(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
@@ -119,5 +113,25 @@ func choice(flag, value string, allowed ...string) error {
 	return exit.Errorf(exit.Usage, "--%s %q: it can be %s", flag, value, strings.Join(allowed, ", "))
 }
 
-// Numbers have the same format everywhere.
-var plural, thousands, times = names.Count, names.Thousands, names.Times
+// number is a flag with a value from 1 to most.
+type number struct {
+	flag        string
+	value, most int
+}
+
+// Number returns a flag with a value from 1 to most.
+func Number(flag string, value, most int) number { return number{flag, value, most} }
+
+// Numbers checks the values of the flags that are given.
+func Numbers(given func(flag string) bool, list ...number) error {
+	for _, n := range list {
+		switch {
+		case !given(n.flag):
+		case n.value < 1:
+			return exit.Errorf(exit.Usage, "--%s %d: it has to be at least 1", n.flag, n.value)
+		case n.value > n.most:
+			return exit.Errorf(exit.Usage, "--%s %d: it can be %d at most", n.flag, n.value, n.most)
+		}
+	}
+	return nil
+}

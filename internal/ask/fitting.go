@@ -1,0 +1,56 @@
+package ask
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/names"
+)
+
+// Fitting returns the locks that support the flags. It prints which of several locks do
+// not, and returns an error if no lock is left.
+func Fitting(say sayer, ids []string, fits func(id string) error) (some []string, err error) {
+	var skipped []string
+	for _, id := range ids {
+		if why := fits(id); why != nil {
+			err = cmp.Or(err, why)
+			skipped = append(skipped, fmt.Sprintf("lockcheck: %s is skipped: %v\n", id, why))
+			continue
+		}
+		some = append(some, id)
+	}
+	if some == nil {
+		return nil, err
+	}
+	for _, words := range skipped {
+		say("%s", words)
+	}
+	return some, nil
+}
+
+// Locks returns the locks to run: those of the arguments, or the worker's.
+func (f *Batch) Locks(args []string, s explore.Settings) ([]string, error) {
+	switch {
+	case f.Worker != "" && len(args) > 0:
+		return nil, exit.Errorf(exit.Usage, "--worker brings its own lock: leave out %s", strings.Join(args, " "))
+	case f.Worker != "" && f.Environment.On != "docker":
+		return nil, exit.Errorf(exit.Usage, "--worker runs with --on docker only: a program of its own has no virtual time")
+	case f.Worker != "":
+		return []string{"worker"}, nil
+	case len(args) == 0:
+		return nil, exit.Errorf(exit.Usage, "run needs a LOCK, for example: lockcheck run redis-set-lua --fault pause")
+	}
+	ids, err := Match("lock", args, names.Locks())
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if err := Fits(id, Fenced(id, s.Options, s.Fencing)); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
