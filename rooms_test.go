@@ -28,7 +28,7 @@ var rooms = []string{
 	"locks/redis", "locks/zookeeper", "locks/mysql", "workloads", "catalogue", "internal/names",
 	"internal/env", "internal/harness", "explore",
 	"internal/sim", "internal/worker", "internal/docker", "internal/docker/dockertest",
-	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/environments", "internal/suite", "internal/ask", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
+	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/environments", "internal/suite", "internal/ask", "internal/suiterun", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
 	"cmd/lockcheck", "cmd/release",
 }
 
@@ -58,6 +58,7 @@ var only = map[string][]string{
 	"internal/outdir":    {"history", "checker", "explore", "internal/exit", "internal/harness", "internal/names", "internal/rundir", "internal/results", "internal/terminal"},
 	"internal/batch":     {"checker", "faults", "workloads", "catalogue", "internal/exit", "internal/env", "internal/harness", "explore", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir"},
 	"internal/ask":       {"history", "checker", "faults", "workloads", "catalogue", "internal/exit", "internal/names", "internal/harness", "explore", "internal/rundir", "internal/batch", "internal/suite"},
+	"internal/suiterun":  {"history", "checker", "faults", "workloads", "catalogue", "internal/exit", "internal/names", "internal/harness", "explore", "internal/layout", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/suite", "internal/ask"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},
 }
@@ -121,7 +122,7 @@ func TestImportsGoUpwardsOnly(t *testing.T) {
 
 // Who explores in virtual time has no use for containers.
 func TestExploringInTheSimulatorLinksNoContainers(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "./explore", "./internal/sim", "./internal/batch", "./internal/suite", "./internal/results").Output()
+	out, err := exec.Command("go", "list", "-deps", "./explore", "./internal/sim", "./internal/suiterun", "./internal/results").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,13 +120,9 @@ type caseResult struct {
 	Seconds      float64  `json:"seconds"`                 // how long the last try took
 }
 
-// tries is how often at most a case is played where time is real and the case did not
-// come about. longestRetry is the longest lease of a retry: ZooKeeper sessions on
-// docker last no longer.
-const (
-	tries        = 4
-	longestRetry = 10 * time.Second
-)
+// longestRetry is the longest lease of a retry: ZooKeeper sessions on docker last no
+// longer.
+const longestRetry = 10 * time.Second
 
 // reproduce plays a case, and returns the reasons why it was played again. A case that
 // did not come about is retried with twice the lease: all its times are parts of the
@@ -137,7 +133,7 @@ func (a *app) reproduce(p *batch.Runner, c catalogue.Case) (r *harness.CaseResul
 	lease := p.LeaseOf(c)
 	for {
 		r, err = harness.Case(c, p.Name(), lease, p.Each)
-		if err != nil || !r.Missed || p.Name() == "sim" || len(again)+1 == tries {
+		if err != nil || !r.Missed || p.Name() == "sim" || len(again)+1 == batch.Tries {
 			return r, again, err
 		}
 		again = append(again, fmt.Sprintf("with T = %v %s", lease, r.Why()))

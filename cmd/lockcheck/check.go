@@ -260,7 +260,7 @@ func (a *app) eachFile(cmd *cobra.Command, files, passed []string, do func(file 
 			break
 		}
 		if err != nil {
-			c = a.complain(err)
+			c = a.Complain(err)
 			doc.Schema, doc.File, doc.Error = 1, cmp.Or(doc.File, file), err.Error()
 		}
 		if doc.Properties == nil {
@@ -357,11 +357,11 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 		return doc, 0, err
 	}
 	if len(pr) == 0 {
-		pr = a.recorded(head.Promises, src.title())
+		pr = ask.Recorded(a.Say, head.Promises, src.title())
 	}
 	code = a.Disputed(src.title(), verdicts, exit.Of(pr.Judge(outcomes(verdicts))))
 	doc.Verdict = rundir.NewVerdict(verdicts, reached)
-	doc.File, doc.Reason, doc.limits = src.name, unjudged(pr), limits
+	doc.File, doc.Reason, doc.limits = src.name, ask.Unjudged(pr), limits
 	for i, p := range doc.Properties {
 		for _, n := range p.Entries {
 			doc.Properties[i].Lines = append(doc.Properties[i].Lines, int(in.lines[n-1]))
@@ -403,28 +403,6 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 		a.Printf("File     %s\n", src.title())
 	}
 	return doc, code, nil
-}
-
-// recorded returns the promise that a file names. A later version of lockcheck may name
-// properties that this one does not know: the verdict on these stays open.
-func (a *app) recorded(names []string, file string) checker.Promise {
-	var pr checker.Promise
-	for _, name := range names {
-		pr = append(pr, checker.Property(name))
-	}
-	if why := unjudged(pr); why != "" {
-		a.Say("lockcheck: %s: %s\n", file, why)
-	}
-	return pr
-}
-
-// unjudged names the promised properties that this version cannot judge, or "".
-func unjudged(pr checker.Promise) string {
-	strange := pr.Strange()
-	if strange == nil {
-		return ""
-	}
-	return "it promises " + strings.Join(strange.Strings(), ", ") + ", which this lockcheck cannot judge"
 }
 
 func outcomes(verdicts []checker.Verdict) func(checker.Property) checker.Outcome {

@@ -117,7 +117,7 @@ func (a *app) unopened(d *results.Document, ids []string, batches map[string]*ex
 	needed := false
 	for _, id := range ids {
 		s, trouble := batches[id], err
-		if !concerned(s) {
+		if !batch.Concerned(s) {
 			trouble = nil
 		}
 		needed = needed || trouble != nil
@@ -134,10 +134,6 @@ func (a *app) unopened(d *results.Document, ids []string, batches map[string]*ex
 	}
 	return a.conclude(d, a.leaveShard(d, nil))
 }
-
-// concerned reports whether this shard needs the environment, because one of its runs
-// happens here. With 0 runs only the environment knows their number.
-func concerned(s *explore.Settings) bool { return s.Runs == 0 || s.Any(0, s.Runs) }
 
 // storyOf returns the story file of a counterexample, that of the minimised run if
 // there is one, or "".

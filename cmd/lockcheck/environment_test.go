@@ -57,5 +57,7 @@ func (c *changed) Again(_ *batch.Runner, s *explore.Settings, run int) (*harness
 
 // simulated returns a runner in the simulator.
 func (a *app) simulated(t *testing.T) *batch.Runner {
-	return a.environments().Unopened(t.Context(), "sim", 0)
+	r := a.environments().Unopened("sim", 0)
+	r.Ctx = t.Context()
+	return r
 }

@@ -53,7 +53,6 @@ type app struct {
 	junit     string // file to write test results to
 	github    bool   // runs in a GitHub job
 	annotated error  // the error that GitHub has been shown
-	misspoke  error  // of the first worker in a suite that breaks the protocol
 
 	silence time.Duration                 // how long the end may take without a message; 0: no limit
 	exit    func(code int)                // ends the process if an interrupted command hangs; nil: never
@@ -87,11 +86,11 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	lost := a.Stdout.Lost() // lost output gets a message even after other errors
 	if ctx.Err() == nil {
 		a.annotate(cmp.Or(err, lost))
-		return exit.Worse(a.complain(err), a.complain(lost))
+		return exit.Worse(a.Complain(err), a.Complain(lost))
 	}
-	a.complain(lost)
+	a.Complain(lost)
 	if !errors.Is(err, context.Canceled) {
-		a.complain(err)
+		a.Complain(err)
 	}
 	words := "lockcheck: interrupted"
 	if cmd.Annotations[keepsFiles] != "" {
@@ -99,27 +98,6 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	}
 	a.Say("%s\n", words)
 	return exit.Interrupted
-}
-
-// complain prints an error on stderr, and returns the exit code for it.
-func (a *app) complain(err error) int {
-	if err == nil {
-		return exit.Held
-	}
-	code, e := exit.Code(err), &exit.Error{Code: exit.Bug, Err: err}
-	errors.As(err, &e)
-	switch {
-	case e.Err == nil: // the message has been printed
-	case code == exit.Bug:
-		line, stack, _ := strings.Cut(e.Error(), "\n")
-		a.Say("lockcheck: this is a bug of lockcheck: %s; please report it with the command\n", line)
-		if a.Verbose && stack != "" {
-			a.Say("%s\n", stack)
-		}
-	default:
-		a.Say("lockcheck: %v\n", e.Err)
-	}
-	return code
 }
 
 // keepsFiles is the annotation of commands that write files below --out.

@@ -36,6 +36,9 @@ const (
 	verdictFile, storyFile    = rundir.VerdictFile, rundir.StoryFile
 )
 
+// regressionsDir is the default directory of kept counterexamples.
+const regressionsDir = "regressions"
+
 // result is the output of one command.
 type result struct {
 	code           int

@@ -185,24 +185,3 @@ func TestWhatIsKeptAndWhatRunsLeaveLieApart(t *testing.T) {
 	r, _ := suiteRun(t, new(engine), "regressions: kept-not\n"+quick, "--out", "kept", "--runs", "5")
 	r.wants(t, held, "Past     no counterexample was there to be replayed")
 }
-
-func TestTwoKeptFilesAreTwoCells(t *testing.T) {
-	for _, tt := range []struct{ at, want []string }{
-		{[]string{"x/schedule.json", "y.json"}, []string{"regressions/x", "regressions/y"}},
-		{[]string{"x/schedule.json", "x.json"}, []string{"regressions/x/schedule.json", "regressions/x.json"}},
-		{[]string{"x/schedule.json", "x.json", "x.json.json"}, []string{"regressions/x/schedule.json", "regressions/x.json", "regressions/x.json.json"}},
-		{[]string{"schedule.json"}, []string{"regressions/schedule"}},
-	} {
-		var files []string
-		for _, file := range tt.at {
-			files = append(files, filepath.Join(regressionsDir, filepath.FromSlash(file)))
-		}
-		got := keptNames("./"+regressionsDir, files)
-		for i := range got {
-			got[i] = filepath.ToSlash(got[i])
-		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%q are called %q, want %q", tt.at, got, tt.want)
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,9 +8,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/batch"
-	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
-	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // twoFaults writes a kept schedule with a pause that strikes, and a kill that does not.
@@ -76,20 +73,5 @@ func TestAKeptCellWithoutTimeHasItsLists(t *testing.T) {
 	_, doc := suiteRun(t, new(engine), quick, "--for", "1ns")
 	if c := doc.Cells[0]; !c.Kept || c.Cut != batch.TimeOver || len(c.Properties) != len(checker.Properties) || c.Reached == nil {
 		t.Errorf("%+v", c)
-	}
-}
-
-// A run that time ended before it was minimised fully differs next time, so the
-// original run is kept.
-func TestWhatWasNotShrunkToItsEndIsKeptAsItWasFound(t *testing.T) {
-	t.Chdir(t.TempDir())
-	_, doc := suiteRun(t, new(engine), ownerless)
-	shrunk := doc.Cells[0].Property(checker.Ownership).Shrunk
-	for _, stopped := range []string{"", harness.StoppedTime} {
-		editJSON(t, rundir.ScheduleOf(shrunk), func(s map[string]any) { s["shrunk"].(map[string]any)["stopped"] = stopped })
-		kept, err := newApp(strings.NewReader(""), io.Discard, io.Discard).keepCounterexamples(doc, "kept"+stopped, nil)
-		if err != nil || len(kept) != 1 || strings.HasSuffix(kept[0], "-ownership") != (stopped == "") {
-			t.Errorf("%q: kept: %q, %v", stopped, kept, err)
-		}
 	}
 }

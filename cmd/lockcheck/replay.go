@@ -40,16 +40,7 @@ func allowed(plan *harness.Plan, file string, allow bool) error {
 	if plan.Worker == nil || allow {
 		return nil
 	}
-	return exit.Errorf(exit.Usage, "%s starts a worker: %s\n--allow-worker allows it", rundir.ScheduleOf(file), commandOf(plan))
-}
-
-// commandOf returns the worker's command, quoted for a shell.
-func commandOf(plan *harness.Plan) string {
-	words := make([]string, len(plan.Worker))
-	for i, word := range plan.Worker {
-		words[i] = terminal.Quoted(word)
-	}
-	return strings.Join(words, " ")
+	return exit.Errorf(exit.Usage, "%s starts a worker: %s\n--allow-worker allows it", rundir.ScheduleOf(file), terminal.WorkerCommand(plan))
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -153,19 +144,23 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 	}
 	pr := f.promise
 	if len(pr) == 0 {
-		pr = a.recorded(plan.Promises, file)
+		pr = ask.Recorded(a.Say, plan.Promises, file)
 	} else {
 		plan.Promises = pr.Strings()
 	}
 	name, again := replayName(plan, taken), *plan
-	p, j, fit, dir, err := a.carryOut(cmd, plan, name)
+	p, err := a.open(cmd.Context(), ask.Environment{On: plan.On, Lease: plan.Lease})
+	if err != nil {
+		return doc, 0, err
+	}
+	j, fit, dir, err := p.CarryOut(plan, name)
 	if j == nil {
 		return doc, 0, err
 	}
 	early := err // the error of a run that showed a violation before
 	code = a.Disputed(file, j.Verdicts, exit.Of(pr.Judge(j.Outcome)))
 	doc.Verdict = rundir.NewVerdict(j.Verdicts, j.Reached)
-	doc.File, doc.Reason, doc.Was = filepath.Join(dir, rundir.HistoryFile), unjudged(pr), before.was
+	doc.File, doc.Reason, doc.Was = filepath.Join(dir, rundir.HistoryFile), ask.Unjudged(pr), before.was
 	if outdir.Unkept(early) {
 		doc.File = file
 	}
@@ -178,7 +173,7 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 			doc.broken = append(doc.broken, string(broken))
 		}
 	}
-	if why := idle(j); why != "" && code == exit.Held {
+	if why := batch.Idle(j); why != "" && code == exit.Held {
 		code, doc.Reason = exit.Unproven, why
 	}
 	if !a.Quiet {
@@ -210,21 +205,6 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 		}
 	}
 	return doc, code, err
-}
-
-// carryOut carries out a schedule in its environment, and keeps the files. With an
-// error, j is nil unless the run is complete or has shown a violation. p is nil if the
-// environment cannot be opened.
-func (a *app) carryOut(cmd *cobra.Command, plan *harness.Plan, name string) (p *batch.Runner, j *harness.Judged, fit harness.Replay, dir string, err error) {
-	if p, err = a.open(cmd.Context(), ask.Environment{On: plan.On, Lease: plan.Lease}); err != nil {
-		return nil, nil, fit, "", err
-	}
-	j, fit, err = p.Execute(plan, name)
-	if err != nil && !batch.Unclosed(err) && !batch.Convicted(j) {
-		return p, nil, fit, "", err
-	}
-	dir, unsaved := p.Save(name, j)
-	return p, j, fit, dir, cmp.Or(err, unsaved)
 }
 
 // change makes the plan one for another lock, or for other options of its lock.
@@ -274,23 +254,6 @@ func (a *app) replayedLine(file string, doc verdictDocument, code int) string {
 		words += fmt.Sprintf("; %s not as recorded", names.Count(n, "decision"))
 	}
 	return fmt.Sprintf("%s %s: %s", a.Sign(out), file, strings.TrimSpace(words))
-}
-
-// idle returns the reason why a run under its schedule proves nothing, or "".
-func idle(j *harness.Judged) string {
-	if j.Reached[checker.Grants] == 0 {
-		return "no client ever got the lock"
-	}
-	var kinds []string
-	for _, in := range j.Plan.Faults {
-		if j.Reached[checker.TouchedBy(in.Fault)] == 0 && !slices.Contains(kinds, in.Fault) {
-			kinds = append(kinds, in.Fault)
-		}
-	}
-	if kinds == nil {
-		return ""
-	}
-	return strings.Join(kinds, ", ") + " had no effect"
 }
 
 // replayName returns the directory of a replay: the name of the run or of its case, and

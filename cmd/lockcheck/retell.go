@@ -147,7 +147,7 @@ func (a *app) retellSchedule(p *batch.Runner, c catalogue.Case, s catalogue.Sche
 	a.VerdictTable(j.Verdicts, nil)
 	doc = retold{verdictDocument{Verdict: rundir.NewVerdict(j.Verdicts, j.Reached)}, a.Disputed(name, j.Verdicts, exit.Of(checker.Promise(nil).Judge(j.Outcome)))}
 	doc.File = filepath.Join(dir, rundir.HistoryFile)
-	if why := idle(j); why != "" && doc.code == exit.Held {
+	if why := batch.Idle(j); why != "" && doc.code == exit.Held {
 		doc.code, doc.Reason = exit.Unproven, why
 		a.Paragraph(2, "Proves nothing: "+why+".")
 	}

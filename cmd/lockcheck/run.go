@@ -198,7 +198,7 @@ func (a *app) runLock(p *batch.Runner, s *explore.Settings, pr checker.Promise, 
 		return failed
 	}
 	if trouble != nil {
-		a.complain(trouble)
+		a.Complain(trouble)
 	}
 	if a.JSON || r.Runs == 0 && trouble != nil {
 		return failed

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -36,14 +35,6 @@ func shardFlag(fl *pflag.FlagSet, s *explore.Shard) {
 	fl.Var((*shardValue)(s), "shard", "do the part `i/n` of it, as 2/4: the second of four (see: lockcheck merge --help)")
 }
 
-// takeEarlier adds the violations that only an earlier try found to the result of a
-// shard.
-func (a *app) takeEarlier(d *results.Document) {
-	if taken := a.out.TakeEarlier(d, &a.baseline); taken != nil {
-		a.Say("lockcheck: an earlier try of this shard found the violation of %s, which counts, too\n", strings.Join(taken, ", "))
-	}
-}
-
 // leaveShard writes the result of a shard like saveShard, and prints that it is a
 // shard.
 func (a *app) leaveShard(d *results.Document, failed error) error {
@@ -63,7 +54,7 @@ func (a *app) saveShard(d *results.Document, failed error) error {
 	if d.Interrupted || failed != nil {
 		d.Shards.Interrupt()
 	}
-	a.takeEarlier(d)
+	a.out.TakeEarlier(d, &a.baseline, a.Say)
 	d.DecideAfter(failed)
 	return a.out.Leave(d)
 }

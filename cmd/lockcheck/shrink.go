@@ -72,7 +72,7 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker
 		return doc, 0, err
 	}
 	if len(pr) == 0 {
-		pr = a.recorded(plan.Promises, file)
+		pr = ask.Recorded(a.Say, plan.Promises, file)
 	}
 	p, err := a.open(cmd.Context(), ask.Environment{On: plan.On, Lease: plan.Lease})
 	if err != nil {

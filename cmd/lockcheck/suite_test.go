@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
@@ -335,7 +336,7 @@ func TestACounterexampleOfRealTimeHasSeveralTries(t *testing.T) {
 		want    results.Verdict
 		retried int
 	}{
-		{"nothing is proven", idle, "exclusion", nil, tries, results.Inconclusive, 0},
+		{"nothing is proven", idle, "exclusion", nil, batch.Tries, results.Inconclusive, 0},
 		{"a violation counts at once", breaks, "ownership", nil, 1, results.Violated, 0},
 		{"it holds", breaks, "liveness", nil, 1, results.Held, 0},
 		{"the place fails once", breaks, "liveness", []int{1}, 2, results.Held, 1},

@@ -48,7 +48,7 @@ func TestARunThatComesOutOtherwiseIsABug(t *testing.T) {
 		Clients: explore.AnyClients, Acquires: explore.AnyAcquires, Count: explore.AnyCount, Seed: 5, Runs: 100,
 	}
 	err := a.runLock(p, s, nil, runFlags{}, new(results.Document))
-	if code := a.complain(err); code != bug {
+	if code := a.Complain(err); code != bug {
 		t.Errorf("exit code %d: %v", code, err)
 	}
 	for _, words := range []string{"a bug of lockcheck", "seed 5", "its repetition differs", "a lock that draws from"} {

@@ -71,6 +71,28 @@ func Promise(list []string) (checker.Promise, error) {
 	return pr, nil
 }
 
+// Recorded returns the promise that a file names. A later version of lockcheck may name
+// properties that this one does not know: the verdict on these stays open.
+func Recorded(say sayer, names []string, file string) checker.Promise {
+	var pr checker.Promise
+	for _, name := range names {
+		pr = append(pr, checker.Property(name))
+	}
+	if why := Unjudged(pr); why != "" {
+		say("lockcheck: %s: %s\n", file, why)
+	}
+	return pr
+}
+
+// Unjudged names the promised properties that this version cannot judge, or "".
+func Unjudged(pr checker.Promise) string {
+	strange := pr.Strange()
+	if strange == nil {
+		return ""
+	}
+	return "it promises " + strings.Join(strange.Strings(), ", ") + ", which this lockcheck cannot judge"
+}
+
 // Faults reads a list of faults: names, all, none; -name removes one.
 func Faults(list []string) ([]faults.Fault, error) {
 	kinds, wrong := names.ChooseFaults(list)

@@ -23,3 +23,7 @@ func (r *Runner) Cut(s *explore.Settings, done *explore.Result, trouble error) s
 	}
 	return ""
 }
+
+// Concerned reports whether this shard needs the environment, because one of its runs
+// happens here. With 0 runs only the environment knows their number.
+func Concerned(s *explore.Settings) bool { return s.Runs == 0 || s.Any(0, s.Runs) }

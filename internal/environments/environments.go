@@ -32,7 +32,8 @@ type Opener struct {
 // If an error comes from the environment, no plan can be carried out, but the returned
 // runner still describes it.
 func (o *Opener) Open(ctx context.Context, name string, lease time.Duration) (*batch.Runner, error) {
-	r := o.Unopened(ctx, name, lease)
+	r := o.Unopened(name, lease)
+	r.Ctx = ctx
 	if r.Simulator() != nil {
 		return r, nil
 	}
@@ -45,8 +46,8 @@ func (o *Opener) Open(ctx context.Context, name string, lease time.Duration) (*b
 
 // Unopened returns a runner that carries out nothing, of an environment that may not be
 // there.
-func (o *Opener) Unopened(ctx context.Context, name string, lease time.Duration) *batch.Runner {
-	return &batch.Runner{Environment: o.named(name, lease), Ctx: ctx, Out: o.Out, Say: o.Say}
+func (o *Opener) Unopened(name string, lease time.Duration) *batch.Runner {
+	return &batch.Runner{Environment: o.named(name, lease), Out: o.Out, Say: o.Say}
 }
 
 // Describe returns what is known of the environment with a name before it is opened.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/history"
@@ -131,19 +132,20 @@ func (d *Dir) Run(name string) string {
 }
 
 // TakeEarlier adds the violations that only an earlier try found to the result of a
-// shard, and returns where they were found. known are compared with the result again.
-func (d *Dir) TakeEarlier(doc *results.Document, known *results.KnownViolations) (taken []string) {
+// shard, and says so. known are compared with the result again.
+func (d *Dir) TakeEarlier(doc *results.Document, known *results.KnownViolations, say func(format string, args ...any)) {
 	if d.earlier == nil {
-		return nil
+		return
 	}
-	if taken = doc.TakeViolations(d.earlier); taken == nil {
-		return nil
+	taken := doc.TakeViolations(d.earlier)
+	if taken == nil {
+		return
 	}
 	for x := range doc.Counterexamples {
 		x.Replay = cmp.Or(x.Replay, terminal.Replay(x.Schedule()))
 	}
 	known.Compare(doc)
-	return taken
+	say("lockcheck: an earlier try of this shard found the violation of %s, which counts, too\n", strings.Join(taken, ", "))
 }
 
 // HeadIn returns the head of the result in a directory, or the zero value.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -109,4 +110,13 @@ func Quoted(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// WorkerCommand returns the command of a plan's worker, quoted for a shell.
+func WorkerCommand(plan *harness.Plan) string {
+	words := make([]string, len(plan.Worker))
+	for i, word := range plan.Worker {
+		words[i] = Quoted(word)
+	}
+	return strings.Join(words, " ")
 }

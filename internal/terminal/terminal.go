@@ -80,6 +80,27 @@ func (t *Terminal) Say(format string, args ...any) {
 	fmt.Fprint(t.Stderr, t.safe(fmt.Sprintf(format, args...)))
 }
 
+// Complain prints an error on stderr, and returns the exit code for it.
+func (t *Terminal) Complain(err error) int {
+	if err == nil {
+		return exit.Held
+	}
+	code, e := exit.Code(err), &exit.Error{Code: exit.Bug, Err: err}
+	errors.As(err, &e)
+	switch {
+	case e.Err == nil: // the message has been printed
+	case code == exit.Bug:
+		line, stack, _ := strings.Cut(e.Error(), "\n")
+		t.Say("lockcheck: this is a bug of lockcheck: %s; please report it with the command\n", line)
+		if t.Verbose && stack != "" {
+			t.Say("%s\n", stack)
+		}
+	default:
+		t.Say("lockcheck: %v\n", e.Err)
+	}
+	return code
+}
+
 // colours matches the escape sequences that lockcheck itself prints. Sequences like
 // these in a file are harmless: they hide nothing.
 var colours = regexp.MustCompile(`\x1b\[(0|2|31|32|33)?m`)

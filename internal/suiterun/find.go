@@ -1,4 +1,4 @@
-package main
+package suiterun
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -21,14 +22,14 @@ import (
 // regressions reads the counterexamples below a directory before the first of them
 // runs. A missing directory has none. Their worker commands must be those of the suite,
 // word for word, because a schedule may come from anybody.
-func (a *app) regressions(dir string, s *suite.Suite) (kept []*keptCell, err error) {
+func (run *Run) regressions(dir string, s *suite.Suite) (kept []*keptCell, err error) {
 	var workers [][]string
 	for i := range s.Locks {
 		if words, err := suite.Command(s.Locks[i].Worker); err == nil {
 			workers = append(workers, words)
 		}
 	}
-	files, err := keptSchedules(dir, a.out.Path)
+	files, err := keptSchedules(dir, run.Out.Path)
 	if err != nil {
 		return nil, exit.Errorf(exit.Usage, "the counterexamples of the past: %w", err)
 	}
@@ -43,7 +44,7 @@ func (a *app) regressions(dir string, s *suite.Suite) (kept []*keptCell, err err
 			return nil, exit.Errorf(exit.Usage, "%s: there is no place %q: it can be %s", rundir.ScheduleOf(file), plan.On, strings.Join(suite.Places, ", "))
 		}
 		if plan.Worker != nil && !slices.ContainsFunc(workers, func(words []string) bool { return slices.Equal(words, plan.Worker) }) {
-			return nil, exit.Errorf(exit.Usage, "%s starts a worker that no entry of the suite names: %s\nIf you trust it: lockcheck replay --allow-worker %s", rundir.ScheduleOf(file), commandOf(plan), terminal.Quoted(rundir.ScheduleOf(file)))
+			return nil, exit.Errorf(exit.Usage, "%s starts a worker that no entry of the suite names: %s\nIf you trust it: lockcheck replay --allow-worker %s", rundir.ScheduleOf(file), terminal.WorkerCommand(plan), terminal.Quoted(rundir.ScheduleOf(file)))
 		}
 		within, err := filepath.Rel(dir, called[i])
 		if err != nil {
@@ -53,8 +54,8 @@ func (a *app) regressions(dir string, s *suite.Suite) (kept []*keptCell, err err
 		if err != nil {
 			return nil, exit.Errorf(exit.Usage, "%w", err)
 		}
-		k := &keptCell{file: file, text: text, plan: plan, promise: a.recorded(plan.Promises, file)}
-		k.name = rundir.Unique(names, filepath.Join(regressionsDir, within))
+		k := &keptCell{file: file, text: text, plan: plan, promise: ask.Recorded(run.Say, plan.Promises, file)}
+		k.name = rundir.Unique(names, filepath.Join(defaultDir, within))
 		k.cell = results.Cell{
 			Name: filepath.ToSlash(called[i]), Lock: plan.Lock, On: plan.On, Workload: plan.Workload, Strategy: plan.Strategy,
 			Promises: k.promise, Kept: true, Of: plan.Cell, Settings: cmp.Or(plan.CellSettings, rundir.Digest(text)), Seed: plan.Seed,

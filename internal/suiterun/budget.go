@@ -1,4 +1,4 @@
-package main
+package suiterun
 
 import (
 	"cmp"
@@ -32,9 +32,9 @@ type budget struct {
 	shrinking time.Duration
 }
 
-func newBudget(start time.Time, limit time.Duration, f suiteFlags) budget {
-	if f.given("for") {
-		limit = f.limit
+func newBudget(start time.Time, limit time.Duration, f Flags) budget {
+	if f.Given("for") {
+		limit = f.Limit
 	}
 	if limit > 0 {
 		return budget{start.Add(limit), true, leastShrinking}
@@ -46,7 +46,7 @@ func (b budget) left() time.Duration { return time.Until(b.end) }
 
 // spend does the runs of cells in small portions. It ends when no cell has anything
 // left to do, when time is over, or at an error.
-func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget) (failed error) {
+func (run *Run) spend(ctx context.Context, cells []*suiteCell, b budget) (failed error) {
 	did := make([]int, len(cells)) // number of runs of each cell, including those of other shards
 	for ctx.Err() == nil && b.left() > 0 && failed == nil {
 		i := next(cells, did, b.more)
@@ -54,7 +54,7 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget) (failed e
 			break
 		}
 		c := cells[i]
-		a.ShowProgress(fmt.Sprintf("%s: %s; %d of %s done", c.name, names.Count(did[i], "run"), finished(cells, did), names.Count(len(cells), "cell")))
+		run.ShowProgress(fmt.Sprintf("%s: %s; %d of %s done", c.name, names.Count(did[i], "run"), finished(cells, did), names.Count(len(cells), "cell")))
 		r, to, err := c.runOn(did[i], b.left())
 		if err != nil && exit.Code(err) != exit.Unavailable && !batch.Misspoken(err) {
 			failed, err = err, nil
@@ -65,10 +65,10 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget) (failed e
 			c.lacks = c.lacks || !r.Whole && c.settings.Any(did[i], min(to, c.settings.Runs))
 		}
 		if batch.Misspoken(err) {
-			a.mistake(cells, c, err)
+			run.mistake(cells, c, err)
 		} else if c.trouble = err; err != nil {
-			a.ClearProgress()
-			a.complain(err)
+			run.ClearProgress()
+			run.Complain(err)
 		}
 		did[i] = to
 	}
@@ -87,8 +87,8 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget) (failed e
 
 // mistake notes that the worker of a cell broke the protocol. The other cells of its
 // entry would end in the same way and are ended, too; other entries continue.
-func (a *app) mistake(cells []*suiteCell, c *suiteCell, err error) {
-	a.misspoke = cmp.Or(a.misspoke, err)
+func (run *Run) mistake(cells []*suiteCell, c *suiteCell, err error) {
+	run.misspoke = cmp.Or(run.misspoke, err)
 	for _, o := range cells {
 		if o.line == c.line && o.open() {
 			o.trouble = err

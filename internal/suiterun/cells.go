@@ -1,13 +1,12 @@
-package main
+package suiterun
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
@@ -15,7 +14,6 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
-	"github.com/lockcheck/lockcheck/internal/environments"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
@@ -58,28 +56,28 @@ func (c *suiteCell) document(e *batch.Explored) results.Cell {
 // suiteCells returns the cells of a suite in the order of the file. If entries do not
 // fit this machine the error is suite.Problems. An unavailable environment is the
 // trouble of its cells, not an error.
-func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cells []*suiteCell, err error) {
+func (run *Run) suiteCells(ctx context.Context, s *suite.Suite) (cells []*suiteCell, err error) {
 	dirs := map[string]bool{}
 	gone, said := map[string]error{}, map[string]bool{} // unavailable environments
 	var wrong suite.Problems
 	for i := range s.Locks {
 		e := &s.Locks[i]
 		under := rundir.Unique(dirs, rundir.Slug(e.Called()+" on "+e.Place()))
-		flags, kinds, err := f.entry(s, e)
+		flags, kinds, err := run.entry(s, e)
 		if err != nil {
 			wrong = append(wrong, e.Wrong(err))
 			continue
 		}
 		for _, k := range kinds {
 			c := &suiteCell{line: e.Line, promise: e.Promises, result: explore.NewResult()}
-			if err := a.describe(c, e, flags, k); err != nil {
+			if err := run.describe(c, e, flags, k); err != nil {
 				wrong = append(wrong, e.Wrong(err))
 				break
 			}
 			on := flags.Environment.On
-			c.runner = a.environments().Unopened(cmd.Context(), on, 0)
+			c.runner = run.Unopened(on)
 			if c.absent == nil && gone[on] == nil {
-				p, err := a.open(cmd.Context(), flags.Environment)
+				p, err := run.Open(ctx, flags.Environment)
 				switch {
 				case exit.Code(err) == exit.Unavailable:
 					gone[on] = err
@@ -92,11 +90,11 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 			c.runner.Fill(&c.settings)
 			switch err := gone[on]; {
 			case err == nil:
-			case !concerned(&c.settings):
+			case !batch.Concerned(&c.settings):
 				c.elsewhere = true
 			default:
 				if c.trouble = err; !said[on] {
-					a.complain(err)
+					run.Complain(err)
 				}
 				said[on] = true
 			}
@@ -111,11 +109,12 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 
 // entry returns the settings of an entry as flags, and the kinds of faults for each of
 // its cells.
-func (f suiteFlags) entry(s *suite.Suite, e *suite.Entry) (r ask.Batch, cells [][]faults.Fault, err error) {
+func (run *Run) entry(s *suite.Suite, e *suite.Entry) (r ask.Batch, cells [][]faults.Fault, err error) {
+	f := &run.Flags
 	r = ask.Batch{
 		Environment: ask.Environment{On: e.Place(), Lease: time.Duration(e.Lease)},
 		Faults:      e.Faults, Workloads: e.Workloads, Count: e.FaultsPerRun, Mixed: e.Mix, Promises: e.Promises.Strings(),
-		Seed: f.seedOf(s), Runs: cmp.Or(f.runs, e.Runs, s.Runs), Jobs: f.jobs, Shard: f.shard,
+		Seed: f.SeedOf(s), Runs: cmp.Or(f.Runs, e.Runs, s.Runs), Jobs: f.Jobs, Shard: f.Shard,
 		Clients: e.Clients, Acquires: e.Acquires, Fencing: e.Fencing, Options: strings.Join(e.Options, ","),
 		Strategy: cmp.Or(e.Strategy, ask.Strategies[0]), Depth: e.Depth, Worker: e.Worker,
 	}
@@ -143,7 +142,7 @@ func (f suiteFlags) entry(s *suite.Suite, e *suite.Entry) (r ask.Batch, cells []
 		cells = append(cells, []faults.Fault{k})
 	}
 	lock, known := catalogue.FindLock(e.Lock)
-	at := environments.Describe(r.Environment.On)
+	at := run.Unopened(r.Environment.On)
 	cells = slices.DeleteFunc(cells, func(k []faults.Fault) bool {
 		return len(k) > 0 && !slices.Contains(r.Faults, k[0].Name) && refuses(at, &lock, known, k[0]) != nil
 	})
@@ -163,7 +162,7 @@ func refuses(p batch.Description, lock *catalogue.Lock, known bool, k faults.Fau
 }
 
 // describe sets the name and the settings of a cell with these kinds of faults.
-func (a *app) describe(c *suiteCell, e *suite.Entry, flags ask.Batch, kinds []faults.Fault) error {
+func (run *Run) describe(c *suiteCell, e *suite.Entry, flags ask.Batch, kinds []faults.Fault) error {
 	settings, _, err := flags.Settings(func(flag string) bool {
 		return flag == "seed" || flag == "depth" && e.Depth != 0
 	})
@@ -171,7 +170,7 @@ func (a *app) describe(c *suiteCell, e *suite.Entry, flags ask.Batch, kinds []fa
 		return err
 	}
 	lock, known := catalogue.FindLock(e.Lock)
-	at, fault := environments.Describe(flags.Environment.On), catalogue.NoFault
+	at, fault := run.Unopened(flags.Environment.On), catalogue.NoFault
 	settings.Kinds = nil
 	for _, k := range kinds {
 		fault = k.Name
@@ -196,19 +195,19 @@ func (a *app) describe(c *suiteCell, e *suite.Entry, flags ask.Batch, kinds []fa
 		if err := ask.Fits(e.Lock, settings.Options); err != nil {
 			return err
 		}
-		if settings.Workloads, err = ask.ApplicableWorkloads(a.Say, e.Lock, settings.Workloads, flags.Workloads); err != nil {
+		if settings.Workloads, err = ask.ApplicableWorkloads(run.Say, e.Lock, settings.Workloads, flags.Workloads); err != nil {
 			return err
 		}
 	}
-	settings.CellSettings = cellSettings(e, settings)
+	settings.CellSettings = cellSettings(at, e, settings)
 	c.settings = settings
 	return nil
 }
 
-// seedOf returns the first seed of every cell.
-func (f suiteFlags) seedOf(s *suite.Suite) uint64 {
-	if f.given("seed") {
-		return f.seed
+// SeedOf returns the first seed of every cell.
+func (f Flags) SeedOf(s *suite.Suite) uint64 {
+	if f.Given("seed") {
+		return f.Seed
 	}
 	return s.Seed
 }

@@ -1,14 +1,14 @@
-package main
+package suiterun
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -17,9 +17,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
-
-// regressionsDir is the default directory of kept counterexamples.
-const regressionsDir = "regressions"
 
 // keptCell is a kept counterexample and the outcome of its replay.
 type keptCell struct {
@@ -33,20 +30,20 @@ type keptCell struct {
 
 // replayKept replays the kept counterexamples of this shard. It stops when time is
 // over, or at an error that ends the suite.
-func (a *app) replayKept(cmd *cobra.Command, kept []*keptCell, shard explore.Shard, b budget) (failed error) {
+func (run *Run) replayKept(ctx context.Context, kept []*keptCell, b budget) (failed error) {
 	for i, k := range kept {
 		k.cell.Take(explore.NewResult())
 		switch {
-		case !shard.Has(k.cell.Name, k.cell.Seed):
-		case cmd.Context().Err() != nil:
+		case !run.Flags.Shard.Has(k.cell.Name, k.cell.Seed):
+		case ctx.Err() != nil:
 			k.cell.Cut = "interrupted"
 		case b.left() <= 0:
 			k.cell.Cut = batch.TimeOver
 		case failed != nil:
 			k.cell.Cut = batch.ErrorEnded
 		default:
-			a.ShowProgress(fmt.Sprintf("%s; %d of %s of the past done", k.cell.Name, i, names.Count(len(kept), "counterexample")))
-			if err := a.replayOne(cmd, k); err != nil {
+			run.ShowProgress(fmt.Sprintf("%s; %d of %s of the past done", k.cell.Name, i, names.Count(len(kept), "counterexample")))
+			if err := run.replayOne(ctx, k); err != nil {
 				failed, k.cell.Cut = fmt.Errorf("%s: %w", k.file, err), batch.ErrorEnded
 			}
 		}
@@ -58,36 +55,43 @@ func (a *app) replayKept(cmd *cobra.Command, kept []*keptCell, shard explore.Sha
 // before, so a run that proves nothing is repeated. One violation is enough, even if
 // the environment failed after it. Any other run that the environment failed is retried
 // once.
-func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
+func (run *Run) replayOne(ctx context.Context, k *keptCell) error {
 	r := explore.NewResult()
 	var judged *harness.Judged // nil: no run counts
 	var dir string
 	var broke error // an error that does not come from the environment
 	for try := 1; ; try++ {
 		plan := *k.plan
-		p, j, fit, at, err := a.carryOut(cmd, &plan, k.name)
+		var j *harness.Judged
+		var fit harness.Replay
+		var at string
+		p, err := run.Open(ctx, ask.Environment{On: plan.On, Lease: plan.Lease})
+		opened := err == nil
+		if opened {
+			j, fit, at, err = p.CarryOut(&plan, k.name)
+		}
 		shown := err != nil && (batch.Unclosed(err) || batch.Convicted(j))
 		if shown {
 			judged, dir = j, at
 			r.Count(0, &plan, j.Verdicts, j.Reached, &j.Hazards)
 		}
-		over := cmd.Context().Err() != nil
+		over := ctx.Err() != nil
 		switch {
-		case err == nil && !over && k.open(j) && plan.On != "sim" && try < tries+r.Retried:
+		case err == nil && !over && k.open(j) && plan.On != "sim" && try < batch.Tries+r.Retried:
 			continue
 		case err == nil:
 			judged, dir, k.cell.Unfit = j, at, fit.Unused+fit.Defaulted
 			r.Count(0, &plan, j.Verdicts, j.Reached, &j.Hazards)
 		case over:
 			k.cell.Cut = "interrupted"
-		case exit.Code(err) == exit.Unavailable && !shown && p != nil && r.Retried == 0:
-			a.Say("lockcheck: %s is tried again, as the place failed: %v\n", k.file, err)
+		case exit.Code(err) == exit.Unavailable && !shown && opened && r.Retried == 0:
+			run.Say("lockcheck: %s is tried again, as the place failed: %v\n", k.file, err)
 			r.Retried++
 			continue
 		case exit.Code(err) == exit.Unavailable:
 			k.cell.Trouble = err.Error()
 		case batch.Misspoken(err):
-			k.cell.Trouble, a.misspoke = err.Error(), cmp.Or(a.misspoke, err)
+			k.cell.Trouble, run.misspoke = err.Error(), cmp.Or(run.misspoke, err)
 		default:
 			broke = err
 		}
@@ -113,5 +117,5 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 // open reports whether a run neither breaks the promise nor shows that it is kept.
 func (k *keptCell) open(j *harness.Judged) bool {
 	out := k.promise.Judge(j.Outcome)
-	return out == checker.Unknown || out == checker.Valid && idle(j) != ""
+	return out == checker.Unknown || out == checker.Valid && batch.Idle(j) != ""
 }

@@ -1,4 +1,4 @@
-package main
+package suiterun
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/internal/environments"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
@@ -21,7 +21,7 @@ import (
 // the entry, the kinds of faults and the environment, without the name, the promises
 // and the number of runs. Defaults are left out: writing one down, or a new key in a
 // later version, does not change the digest.
-func cellSettings(e *suite.Entry, s explore.Settings) string {
+func cellSettings(at batch.Description, e *suite.Entry, s explore.Settings) string {
 	usual := explore.Settings{Clients: explore.AnyClients, Acquires: explore.AnyAcquires, Count: explore.AnyCount}
 	if e.Place() != "sim" {
 		usual.Usual(0)
@@ -31,7 +31,7 @@ func cellSettings(e *suite.Entry, s explore.Settings) string {
 		"lock": e.Lock, "worker": s.Worker, "on": e.Place(),
 		"options": s.Options.String(), "fencing": s.Fencing, "strategy": s.Strategy, "depth": s.Depth,
 		"clients": otherThan(usual.Clients, s.Clients), "acquires": otherThan(usual.Acquires, s.Acquires),
-		"lease": otherThan(usualLease(e, &s), time.Duration(e.Lease)),
+		"lease": otherThan(usualLease(at, e, &s), time.Duration(e.Lease)),
 	}
 	if len(s.Kinds) > 0 {
 		is["faults"] = sortedNames(s.Kinds, func(f faults.Fault) string { return f.Name })
@@ -42,22 +42,21 @@ func cellSettings(e *suite.Entry, s explore.Settings) string {
 		is["workloads"] = does
 	}
 	maps.DeleteFunc(is, func(_ string, value any) bool { return reflect.ValueOf(value).IsZero() })
-	text, _ := json.Marshal([]any{is, environments.Describe(e.Place()).Surroundings()}) // marshalling these types cannot fail
+	text, _ := json.Marshal([]any{is, at.Surroundings()}) // marshalling these types cannot fail
 	return rundir.Digest(text)
 }
 
 // usualLease returns the lease of a cell whose entry sets none. 0 means that the
 // environment decides it in each run.
-func usualLease(e *suite.Entry, s *explore.Settings) time.Duration {
-	lease := environments.Describe(e.Place()).Lease
+func usualLease(at batch.Description, e *suite.Entry, s *explore.Settings) time.Duration {
 	lock, _ := catalogue.FindLock(e.Lock)
-	usual := lease(catalogue.NewLayout(&lock, catalogue.Server{}, s.Options))
+	usual := at.Lease(catalogue.NewLayout(&lock, catalogue.Server{}, s.Options))
 	for i, f := range s.Kinds {
 		var server catalogue.Server
 		if f.Need == faults.NeedReplicas {
 			server.Replicas = 1
 		}
-		t := lease(catalogue.NewLayout(&lock, server, s.Options))
+		t := at.Lease(catalogue.NewLayout(&lock, server, s.Options))
 		if i > 0 && t != usual {
 			return 0
 		}
@@ -84,17 +83,17 @@ func sortedNames[T any](list []T, name func(T) string) (names []string) {
 
 // noteParts notes in the head of a suite what its cells depend on beside the file: the
 // kept counterexamples and the environments.
-func noteParts(h *results.Head, kept []*keptCell, cells []*suiteCell) {
+func (run *Run) noteParts(h *results.Head, kept []*keptCell, cells []*suiteCell) {
 	var past []any
 	for _, k := range kept {
 		past = append(past, k.cell.Name, k.text)
-		maps.Copy(h.Settings, environments.Describe(k.plan.On).Surroundings())
+		maps.Copy(h.Settings, run.Unopened(k.plan.On).Surroundings())
 	}
 	if past != nil {
 		text, _ := json.Marshal(past) // marshalling these types cannot fail
 		h.Settings[results.RegressionsSetting] = rundir.Digest(text)
 	}
 	for _, c := range cells {
-		maps.Copy(h.Settings, environments.Describe(c.settings.On).Surroundings())
+		maps.Copy(h.Settings, run.Unopened(c.settings.On).Surroundings())
 	}
 }

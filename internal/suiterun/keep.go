@@ -1,4 +1,4 @@
-package main
+package suiterun
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 // the suite has failed before; further errors are printed. An interrupted suite keeps
 // nothing: not all violations are minimised, and the next suite would keep the same
 // ones again.
-func (a *app) keepCounterexamples(doc *results.Document, dir string, before error) (kept []string, failed error) {
+func (run *Run) keepCounterexamples(doc *results.Document, dir string, before error) (kept []string, failed error) {
 	failed = before
 	if doc.Shards != nil || doc.Interrupted {
 		return nil, failed
@@ -47,7 +47,7 @@ func (a *app) keepCounterexamples(doc *results.Document, dir string, before erro
 			case err == nil && to != "":
 				kept = append(kept, to)
 			case err != nil && failed != nil:
-				a.Say("lockcheck: %v\n", err)
+				run.Say("lockcheck: %v\n", err)
 			case err != nil:
 				failed = err
 			}
