@@ -167,7 +167,7 @@ func (a *app) contest(cmd *cobra.Command, f benchFlags, of *bench.Contest, serve
 		return err
 	}
 	c, err := f.comparison(cmd, p, of)
-	if err = cmp.Or(err, a.out.CanKeep()); err != nil {
+	if err = cmp.Or(err, a.Out.CanKeep()); err != nil {
 		return err
 	}
 	done := a.benchProgress(len(c.Sides) * len(c.Clients))

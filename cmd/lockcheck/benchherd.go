@@ -60,7 +60,7 @@ func (a *app) herd(cmd *cobra.Command, f benchFlags) error {
 		return err
 	}
 	h, err := f.herdOf(cmd, p)
-	if err = cmp.Or(err, a.out.CanKeep()); err != nil {
+	if err = cmp.Or(err, a.Out.CanKeep()); err != nil {
 		return err
 	}
 	done := a.benchProgress(len(bench.Queued) * len(h.Waiters))

@@ -68,15 +68,15 @@ func (a *app) keepComparison(c comparison) error {
 	if err := c.Draw(&picture); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(a.out.Path, 0o777); err != nil {
+	if err := os.MkdirAll(a.Out.Path, 0o777); err != nil {
 		return outdir.Unwritable(err)
 	}
-	path := filepath.Join(a.out.Path, c.PageFile())
+	path := filepath.Join(a.Out.Path, c.PageFile())
 	page, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return outdir.Unwritable(err)
 	}
-	drawn := filepath.Join(a.out.Path, c.ChartFile())
+	drawn := filepath.Join(a.Out.Path, c.ChartFile())
 	for _, f := range []struct {
 		path string
 		data []byte

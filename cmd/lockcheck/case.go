@@ -70,7 +70,7 @@ documented for that: the exit code is 1 if anything is violated.`,
 			if f.all && len(args) > 0 {
 				return exit.Errorf(exit.Usage, "--all stands for all cases: leave out %s", strings.Join(args, " "))
 			}
-			if err := a.out.CanKeep(); err != nil {
+			if err := a.Out.CanKeep(); err != nil {
 				return err
 			}
 			p, err := a.open(cmd.Context(), f.environment)
@@ -206,7 +206,7 @@ func (a *app) cases(p *batch.Runner, ids []string, named, tells func(id string) 
 	if doc.Left < len(ids) {
 		words = fmt.Sprintf("%d of %d behaved as documented", ok, len(ids)-skipped) + doc.missing()
 	}
-	a.Paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.Name(), a.out.Path))
+	a.Paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.Name(), a.Out.Path))
 	if len(doc.Cases) == skipped {
 		code = exit.Worse(code, exit.Unproven)
 	}

@@ -33,7 +33,7 @@ func (a *app) junitFlag(cmd *cobra.Command) {
 		if a.junit == "" {
 			return exit.Errorf(exit.Usage, "--junit needs the name of a file")
 		}
-		if rundir.SameFile(a.junit, filepath.Join(a.out.Path, results.File)) {
+		if rundir.SameFile(a.junit, filepath.Join(a.Out.Path, results.File)) {
 			return exit.Errorf(exit.Usage, "cannot write --junit %s: the result goes there", a.junit)
 		}
 		err := rundir.WithoutPath(os.MkdirAll(filepath.Dir(a.junit), 0o777))
@@ -51,7 +51,7 @@ func (a *app) junitFlag(cmd *cobra.Command) {
 // GitHub's pages never changes the exit code.
 func (a *app) report(d *results.Document, ended error) error {
 	r := &ci.Report{Document: d, Story: storyOf, Ended: ended}
-	if file := filepath.Join(a.out.Path, results.File); a.out.Path != "" && rundir.Exists(file) {
+	if file := filepath.Join(a.Out.Path, results.File); a.Out.Path != "" && rundir.Exists(file) {
 		r.Rest = file
 	}
 	if d.Command == "suite" {
@@ -129,7 +129,7 @@ func (a *app) unopened(d *results.Document, ids []string, batches map[string]*ex
 	} else if !a.JSON {
 		a.Printf("no run of this shard needs a place\n")
 	}
-	if err := a.out.Clear(&d.Head); err != nil {
+	if err := a.Out.Clear(&d.Head); err != nil {
 		return err
 	}
 	return a.conclude(d, a.leaveShard(d, nil))

@@ -47,7 +47,7 @@ func newDocument(cmd *cobra.Command, args []string, seed uint64) *results.Docume
 // it for machines, and returns an error with the exit code.
 func (a *app) conclude(d *results.Document, failed error) error {
 	d.DecideAfter(failed)
-	a.disputes(d)
+	a.Disputes(d)
 	if a.JSON {
 		if err := a.PrintJSON(d); err != nil {
 			return err

@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -12,7 +10,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -58,7 +55,7 @@ func (a *app) exhaustLock(p *batch.Runner, s explore.Settings, pr checker.Promis
 			cells = append(cells, batch.SearchElsewhere(&s, kind.Name, pr))
 			continue
 		}
-		cell, shortest, err := p.Exhaust(s, pr, end, a.searchProgress(s.Lock, kind.Name))
+		cell, shortest, err := p.Exhaust(s, pr, end, a.SearchProgress(s.Lock, kind.Name))
 		a.ClearProgress()
 		if err == nil || outdir.Unkept(err) {
 			cells, told = append(cells, cell), cmp.Or(told, shortest)
@@ -72,73 +69,10 @@ func (a *app) exhaustLock(p *batch.Runner, s explore.Settings, pr checker.Promis
 		return failed
 	}
 	if told != nil {
-		if err := a.tellShortest(told, pr); err != nil {
+		if err := a.Shortest(told, pr); err != nil {
 			return err
 		}
 	}
-	a.bounds(cells, doc.Shards)
+	a.Searches(cells, doc.Shards)
 	return failed
-}
-
-// tellShortest prints the story of the shortest violation of a search.
-func (a *app) tellShortest(j *harness.Judged, pr checker.Promise) error {
-	if a.JSON || a.Quiet {
-		return nil
-	}
-	a.Heading(fmt.Sprintf("%s, the shortest schedule", j.Plan.Lock))
-	return a.Story(j.History, j.Verdicts, pr)
-}
-
-// bound prints the outcome of one search.
-func (a *app) bound(c *results.Cell) {
-	fault, how := "no fault", "all of this bound explored"
-	if c.Faults != nil {
-		fault = c.Faults[0]
-	}
-	if !c.Bound.Complete {
-		how = "bounded, not complete"
-	}
-	a.Paragraph(2, fmt.Sprintf("%s: %s: %s, %s, in %.1f s", fault, how, names.Count(c.Bound.States, "state"), names.Count(c.Bound.Schedules, "schedule"), c.Seconds))
-	for _, out := range checker.Outcomes {
-		var parts []string
-		last := ""
-		flush := func() {
-			if last != "" {
-				parts[len(parts)-1] += " (" + last + ")"
-			}
-		}
-		for i := range c.Properties {
-			p := &c.Properties[i]
-			if !p.Is(out) {
-				continue
-			}
-			words := string(p.Property)
-			switch {
-			case p.Counterexample != nil:
-				words += fmt.Sprintf(" after %s", names.Count(p.Steps, "step"))
-			case out == checker.NA && p.Reason != last:
-				flush()
-				last = p.Reason
-			}
-			if !p.Promised {
-				words += ", not promised"
-			}
-			parts = append(parts, words)
-		}
-		flush()
-		if parts != nil {
-			a.Paragraph(14, fmt.Sprintf("  %s %-9s %s", a.Sign(out), out, strings.Join(parts, "; ")))
-		}
-	}
-	a.Printf("\n")
-}
-
-// searchProgress shows the progress of a search on a terminal.
-func (a *app) searchProgress(lock, fault string) func(schedules, states int) {
-	if !a.ShowsProgress() {
-		return nil
-	}
-	return func(schedules, states int) {
-		a.ShowProgress(fmt.Sprintf("%s %s: %s states, %s schedules ", lock, fault, names.Thousands(states), names.Thousands(schedules)))
-	}
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
@@ -171,21 +170,6 @@ func TestAReaderThatGoesAwayIsNoError(t *testing.T) {
 			if code != want || said != (tt.want == usage) {
 				t.Errorf("%q on %v: exit code %d\n%s", args, tt.err, code, &stderr)
 			}
-		}
-	}
-}
-
-func TestProgressNamesNoNumberThatNobodyAskedFor(t *testing.T) {
-	for _, tt := range []struct {
-		s    explore.Settings
-		want string
-	}{
-		{explore.Settings{Runs: 20_000}, "5,000 of 20,000 runs, 2500 a second "},
-		{explore.Settings{Runs: batch.Unlimited, For: 30 * time.Second}, "5,000 runs, 2500 a second, 2 of 30 s "},
-		{explore.Settings{Runs: 20_000, For: 30 * time.Second}, "5,000 of 20,000 runs, 2500 a second, 2 of 30 s "},
-	} {
-		if got := howFar(&tt.s, 5000, 2*time.Second); got != tt.want {
-			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	_ "github.com/lockcheck/lockcheck/internal/openfiles" // ends the process if too few files can be open
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/summary"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
@@ -40,14 +41,12 @@ func main() {
 
 // app is the state that all subcommands share: the outputs and the common flags.
 type app struct {
-	*terminal.Terminal
+	*summary.Printer
 
 	stdin io.Reader
 	raw   io.Writer // stdout, for the worker protocol
 	// open makes the environment that the flags name: openEnvironment, or a test's function.
 	open func(context.Context, ask.Environment) (*batch.Runner, error)
-
-	out outdir.Dir
 
 	baseline  results.KnownViolations
 	junit     string // file to write test results to
@@ -61,7 +60,7 @@ type app struct {
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{Terminal: terminal.New(stdout, stderr), stdin: stdin, raw: stdout, github: os.Getenv("GITHUB_ACTIONS") == "true"}
+	a := &app{Printer: &summary.Printer{Terminal: terminal.New(stdout, stderr), Out: new(outdir.Dir)}, stdin: stdin, raw: stdout, github: os.Getenv("GITHUB_ACTIONS") == "true"}
 	a.open = a.openEnvironment
 	return a
 }
@@ -143,7 +142,7 @@ Exit codes   0 held, or as expected        3 the environment is not available
 	root.SetUsageTemplate(narrow.Replace(root.UsageTemplate()))
 	root.Flags().BoolVar(&version, "version", false, "print the version, as lockcheck version does")
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.out.Path, "out", "lockcheck-out", "`directory` for histories, schedules, verdicts and stories")
+	flags.StringVar(&a.Out.Path, "out", "lockcheck-out", "`directory` for histories, schedules, verdicts and stories")
 	flags.BoolVar(&a.JSON, "json", false, "print one JSON document instead of text")
 	flags.BoolVarP(&a.Verbose, "verbose", "v", false, "say more")
 	flags.BoolVarP(&a.Quiet, "quiet", "q", false, "print verdicts only, no stories")

@@ -68,7 +68,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if err := f.validate(cmd); err != nil {
 		return err
 	}
-	if err := a.out.Reserve(cmd.Name(), f.shard); err != nil {
+	if err := a.Out.Reserve(cmd.Name(), f.shard); err != nil {
 		return err
 	}
 	doc := newDocument(cmd, args, f.seed)
@@ -83,7 +83,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	}
 	doc.Matrix, doc.Cells = &results.Matrix{On: p.Name(), Lease: p.BaseLease(), Absent: absent}, []results.Cell{}
 	cells = f.mine(cells, doc)
-	if err := a.out.Clear(&doc.Head); err != nil {
+	if err := a.Out.Clear(&doc.Head); err != nil {
 		return err
 	}
 	start, failed := time.Now(), gone
@@ -107,12 +107,12 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	failed = cmp.Or(failed, a.saveShard(doc, ended))
 	doc.DecideAfter(failed)
 	if a.JSON || gone == nil && (failed == nil || len(doc.Cells) > 0) {
-		if err := a.show(doc, f.markdown); err != nil {
+		if err := a.Document(doc, f.markdown); err != nil {
 			return err
 		}
 	}
 	if !f.markdown && gone == nil {
-		a.shardLine(doc.Shards)
+		a.Shard(doc.Shards)
 	}
 	return cmp.Or(failed, exit.With(doc.ExitCode))
 }
@@ -131,19 +131,6 @@ func (f *matrixFlags) mine(cells []*explore.Cell, doc *results.Document) (mine [
 		}
 	}
 	return mine
-}
-
-// show prints a matrix.
-func (a *app) show(doc *results.Document, markdown bool) error {
-	switch {
-	case a.JSON:
-		return a.PrintJSON(doc.Printed())
-	case markdown:
-		matrixMarkdown(a.Stdout, doc)
-	default:
-		a.matrixTable(doc)
-	}
-	return nil
 }
 
 // validate checks the values of the flags.

@@ -24,6 +24,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/internal/summary"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -75,7 +76,7 @@ func goneThrough(t *testing.T, a *app) (*results.Document, error) {
 	t.Helper()
 	must := func(codes ...catalogue.Code) func(*explore.Cell) {
 		return func(c *explore.Cell) {
-			c.Expect = catalogue.Expectation{Codes: cmp.Or(joined(codes, " "), "S"), Must: codes}
+			c.Expect = catalogue.Expectation{Codes: cmp.Or(strings.Trim(fmt.Sprint(codes), "[]"), "S"), Must: codes}
 			for _, code := range codes {
 				c.Expect.May = append(c.Expect.May, code.Properties()...)
 			}
@@ -114,13 +115,13 @@ func TestHowAMatrixIsShown(t *testing.T) {
 		file string
 		show func(*app, *results.Document)
 	}{
-		{"matrix.txt", (*app).matrixTable},
-		{"matrix-v.txt", func(a *app, m *results.Document) { a.Verbose = true; a.matrixTable(m) }},
-		{"matrix.md", func(a *app, m *results.Document) { matrixMarkdown(a.Stdout, m) }},
+		{"matrix.txt", (*app).Matrix},
+		{"matrix-v.txt", func(a *app, m *results.Document) { a.Verbose = true; a.Matrix(m) }},
+		{"matrix.md", func(a *app, m *results.Document) { summary.MatrixMarkdown(a.Stdout, m) }},
 	} {
 		var stdout bytes.Buffer
 		a := newApp(nil, &stdout, nil)
-		a.out.Path = "out"
+		a.Out.Path = "out"
 		m := gone(t, a)
 		if m.ExitCode != violated {
 			t.Errorf("exit code %d", m.ExitCode)
@@ -182,7 +183,7 @@ func TestTheMatrixAsJSON(t *testing.T) {
 	}
 
 	a := newApp(nil, &bytes.Buffer{}, nil)
-	a.out.Path = t.TempDir()
+	a.Out.Path = t.TempDir()
 	outcomes := map[string]int{}
 	for _, c := range gone(t, a).Printed().(*results.MatrixDocument).Cells {
 		outcomes[c.Outcome]++
@@ -235,7 +236,7 @@ func TestOverlapsWithoutALeaseAreOfTheKindThatIsExpected(t *testing.T) {
 
 func TestWhatWasNotExpectedIsKept(t *testing.T) {
 	a := newApp(nil, &bytes.Buffer{}, nil)
-	a.out.Path = t.TempDir()
+	a.Out.Path = t.TempDir()
 	m := gone(t, a)
 	for i := range m.Cells {
 		c := &m.Cells[i]
@@ -255,7 +256,7 @@ func TestWhatWasNotExpectedIsKept(t *testing.T) {
 		if shown == "" {
 			t.Errorf("%s: what was kept does not show it", c.Name)
 		}
-		command := cellAgain(m, c)
+		command := summary.CellAgain(m, c)
 		args := append(strings.Fields(command[strings.LastIndex(command, " run ")+1:]), "--promise", string(shown), "--out", t.TempDir())
 		lockcheck(t, args...).wants(t, violated, "VIOLATED "+string(shown))
 		lockcheck(t, "replay", filepath.Join(filepath.Dir(c.Example().File), scheduleFile), "--out", t.TempDir()).wants(t, violated, string(shown))
@@ -289,7 +290,7 @@ func TestWhereAFaultDoesNotApply(t *testing.T) {
 	}
 	lockcheck(t, append(args, "-v")...).wants(t, held, "n/a redlock under failover: failover needs servers with replicas, and")
 	markdown := lockcheck(t, append(args, "--markdown")...).stdout
-	for _, line := range []string{"| `redlock` | ✓ l | n/a |", "| `redlock` | failover | n/a | | | | | " + sentence(reason) + " |"} {
+	for _, line := range []string{"| `redlock` | ✓ l | n/a |", "| `redlock` | failover | n/a | | | | | " + summary.Sentence(reason) + " |"} {
 		if !strings.Contains(markdown, line) {
 			t.Errorf("no %q in\n%s", line, markdown)
 		}
@@ -370,39 +371,15 @@ func TestAMatrixInRealTime(t *testing.T) {
 	in(t, t.Context(), slow(exit.Errorf(unavailable, "the engine is gone")), args...).wants(t, unavailable, "the engine is gone", "2 cells:")
 }
 
-func TestHowFarAMatrixIs(t *testing.T) {
-	far := explore.Far{Cells: 60, CellsDone: 7, Runs: 12_000, Left: 9_000}
-	for timed, want := range map[bool]string{
-		true:  "7 of 60 cells, 12,000 runs, 3000 a second, about 3 s left",
-		false: "7 of 60 cells, 12,000 runs, 3000.0 a second",
-	} {
-		if got := matrixFar(far, 4*time.Second, timed); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
-// Short names in the heads of columns are unique.
-func TestShortNamesOfFaults(t *testing.T) {
-	seen := map[string]string{}
-	for _, name := range catalogue.Columns() {
-		short := shortFault(name)
-		if seen[short] != "" || len(short) > 4 {
-			t.Errorf("%s stands for %s and %s", short, seen[short], name)
-		}
-		seen[short] = name
-	}
-}
-
 // A matrix of many locks and faults is split into parts that fit a terminal.
 func TestAWideMatrix(t *testing.T) {
 	var stdout bytes.Buffer
 	a := newApp(nil, &stdout, nil)
-	a.out.Path = t.TempDir()
+	a.Out.Path = t.TempDir()
 	m := gone(t, a)
 	for i := range m.Cells {
 		m.Cells[i].Lock += strings.Repeat("-and-more", 6)
 	}
-	a.matrixTable(m)
+	a.Matrix(m)
 	result{stdout: stdout.String()}.wants(t, held, "none fina", "paus kill")
 }

@@ -2,14 +2,11 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
-	"time"
 
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
-	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
@@ -17,7 +14,7 @@ import (
 
 // matrixInSim runs all cells in parallel. On error it still returns the finished cells.
 func (a *app) matrixInSim(p *batch.Runner, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
-	found, whole, err := explore.Matrix(p.Ctx, p.Simulator(), cells, f.jobs, a.matrixProgress(true))
+	found, whole, err := explore.Matrix(p.Ctx, p.Simulator(), cells, f.jobs, a.MatrixProgress(true))
 	a.ClearProgress()
 	done := []results.Cell{}
 	for i, c := range cells {
@@ -33,7 +30,7 @@ func (a *app) matrixInSim(p *batch.Runner, cells []*explore.Cell, f matrixFlags)
 // matrixInRealTime runs one cell after another, where runs take real time. If the
 // environment breaks down, it still returns the finished cells.
 func (a *app) matrixInRealTime(p *batch.Runner, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
-	progress := a.matrixProgress(false)
+	progress := a.MatrixProgress(false)
 	runs := 0
 	done := []results.Cell{}
 	for i, c := range cells {
@@ -101,32 +98,4 @@ func (a *app) judged(p *batch.Runner, of *explore.Cell, r *explore.Result, whole
 		c.Expected.Second.Add(terminal.SecondOf(reported.Verdicts))
 	}
 	return c, err
-}
-
-// matrixProgress shows the progress of a matrix on a terminal. With timed it also
-// estimates the remaining time.
-func (a *app) matrixProgress(timed bool) func(explore.Far) {
-	if !a.ShowsProgress() {
-		return nil
-	}
-	start := time.Now()
-	var shown time.Time
-	return func(f explore.Far) {
-		now := time.Now()
-		if now.Sub(shown) < 100*time.Millisecond {
-			return
-		}
-		shown = now
-		a.ShowProgress(matrixFar(f, now.Sub(start), timed))
-	}
-}
-
-func matrixFar(f explore.Far, took time.Duration, timed bool) string {
-	rate := float64(f.Runs) / took.Seconds()
-	words := fmt.Sprintf("%d of %s, %s, %.1f a second", f.CellsDone, names.Count(f.Cells, "cell"), names.Count(f.Runs, "run"), rate)
-	if timed && rate > 0 {
-		words = fmt.Sprintf("%d of %s, %s, %.0f a second, about %.0f s left",
-			f.CellsDone, names.Count(f.Cells, "cell"), names.Count(f.Runs, "run"), rate, float64(f.Left)/rate)
-	}
-	return words
 }

@@ -3,15 +3,11 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/exit"
-	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/terminal"
@@ -44,18 +40,18 @@ that was ended early, and keeps the violations that were found then.`,
 		Args: needArgs("DIR", "lockcheck merge shards"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("out") {
-				a.out.Path = "" // nothing is written
-			} else if a.out.Path == "" {
+				a.Out.Path = "" // nothing is written
+			} else if a.Out.Path == "" {
 				return exit.Errorf(exit.Usage, "--out needs the name of a directory")
 			}
 			if err := a.readBaseline(baseline); err != nil {
 				return err
 			}
-			return a.merge(args, markdown, a.out.Path)
+			return a.merge(args, markdown, a.Out.Path)
 		},
 	}
 	cmd.Flags().Func("out", "write the result, and the files of counterexamples, to this `directory`", func(dir string) error {
-		a.out.Path = dir
+		a.Out.Path = dir
 		return nil
 	})
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "of a matrix, print the table for a pull request")
@@ -76,7 +72,7 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 		return err
 	}
 	if out != "" {
-		if err := cmp.Or(a.out.CanKeep(), outdir.OwnResult(out), apart(out, parts)); err != nil {
+		if err := cmp.Or(a.Out.CanKeep(), outdir.OwnResult(out), apart(out, parts)); err != nil {
 			return err
 		}
 	}
@@ -101,27 +97,27 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 	a.baseline.Compare(doc)
 	doc.DecideAfter(failed)
 	if out != "" && failed == nil {
-		failed = a.out.Leave(doc)
+		failed = a.Out.Leave(doc)
 		doc.DecideAfter(failed)
 	}
 	if doc.Matrix != nil {
 		return a.mergedMatrix(doc, markdown, failed)
 	}
-	if err := a.merged(doc); err != nil {
+	if err := a.Merged(doc); err != nil {
 		return err
 	}
-	a.mergedLines(doc.Shards)
+	a.Joined(doc.Shards)
 	return a.conclude(doc, failed)
 }
 
 // mergedMatrix prints a matrix, and says which shards were joined.
 func (a *app) mergedMatrix(doc *results.Document, markdown bool, failed error) error {
-	if err := a.show(doc, markdown); err != nil {
+	if err := a.Document(doc, markdown); err != nil {
 		return err
 	}
 	if !markdown {
 		a.Printf("\n")
-		a.mergedLines(doc.Shards)
+		a.Joined(doc.Shards)
 	}
 	if trouble := doc.Matrix.Trouble; trouble != "" {
 		failed = cmp.Or(failed, exit.Errorf(exit.Unavailable, "%s", trouble))
@@ -171,60 +167,6 @@ func apart(out string, parts []*results.Source) error {
 func wholeOf(parts []*results.Source, dir string) bool {
 	was, err := results.Read(dir)
 	return err == nil && slices.ContainsFunc(parts, func(p *results.Source) bool { return p.Essence() == was.Essence() })
-}
-
-// merged prints the joined result like the command that produced its shards.
-func (a *app) merged(doc *results.Document) error {
-	switch {
-	case a.JSON:
-		return nil
-	case doc.Command == "suite":
-		return a.tellSuite(doc, nil)
-	}
-	for i := 0; i < len(doc.Cells); {
-		c := &doc.Cells[i]
-		n := i + 1
-		for doc.Settings["strategy"] == ask.Exhaustive && n < len(doc.Cells) && doc.Cells[n].Lock == c.Lock {
-			n++ // all searches of a lock are printed together
-		}
-		group := doc.Cells[i:n]
-		if err := a.tellCells(group); err != nil {
-			return err
-		}
-		if doc.Settings["strategy"] == ask.Exhaustive {
-			a.bounds(group, doc.Shards)
-		} else {
-			a.summary(c, doc.Shards, keptOf(c))
-		}
-		i = n
-	}
-	a.baselineLists(doc)
-	return nil
-}
-
-// keptOf returns the directories of a cell's counterexamples by seed.
-func keptOf(c *results.Cell) map[uint64]string {
-	kept := map[uint64]string{}
-	for _, p := range c.Properties {
-		if p.Counterexample != nil && p.Replay != "" {
-			kept[p.Seed] = filepath.Dir(p.File)
-		}
-	}
-	return kept
-}
-
-// mergedLines prints which shards were joined, and which are missing.
-func (a *app) mergedLines(s *results.Shards) {
-	if s == nil {
-		return
-	}
-	a.Paragraph(9, fmt.Sprintf("Joined   %s of %d", names.Numbered("shard", s.Have), s.Of))
-	if s.Cut != nil {
-		a.Paragraph(9, fmt.Sprintf("Cut      %s: ended before all was done; do that again, and merge again", names.Numbered("shard", s.Cut)))
-	}
-	if s.Missing != nil {
-		a.Paragraph(9, fmt.Sprintf("Missing  %s: nothing is known of these runs; do what is missing, and merge again", names.Numbered("shard", s.Missing)))
-	}
 }
 
 // errNoResults explains where results come from, for the case that none were found.

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 
-	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -118,40 +116,4 @@ func (c *collector) moved(file string) string {
 		return filepath.Join(to, filepath.Base(file))
 	}
 	return file
-}
-
-// tellCells prints the story of the first violation of a promise in cells, from its
-// files. If the files are missing it prints a message and goes on.
-func (a *app) tellCells(cells []results.Cell) error {
-	for i := range cells {
-		c := &cells[i]
-		about, ok := batch.StoryProperty(c.Result(), c.Promises)
-		if !ok {
-			continue
-		}
-		p := c.Property(about)
-		file := cmp.Or(p.Shrunk, p.File)
-		j, err := rundir.ReadJudged(file)
-		if err != nil {
-			a.Say("lockcheck: the story of %s cannot be told: %v\n", c.Name, err)
-			return nil
-		}
-		title := fmt.Sprintf("%s, seed %d", c.Lock, p.Seed)
-		if c.Kept {
-			title = c.Name
-		}
-		switch {
-		case c.Bound != nil:
-			return a.tellShortest(j, c.Promises)
-		case a.Quiet:
-			return nil
-		case p.Shrunk != "" && j.Plan.Shrunk != nil:
-			err := a.tellShrunk(batch.Shrunk{Property: about, Judged: j}, title)
-			a.Printf("\n")
-			return err
-		}
-		a.Heading(title)
-		return a.Story(j.History, j.Verdicts, c.Promises)
-	}
-	return nil
 }

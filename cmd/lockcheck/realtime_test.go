@@ -72,7 +72,7 @@ func (e *engine) runs(t *testing.T, args ...string) result {
 
 // runner returns a runner of an app in the engine.
 func (e *engine) runner(ctx context.Context, a *app) *batch.Runner {
-	return &batch.Runner{Environment: &openEngine{Description: environments.Describe("docker"), engine: e, out: &a.out}, Ctx: ctx, Out: &a.out, Say: a.Say}
+	return &batch.Runner{Environment: &openEngine{Description: environments.Describe("docker"), engine: e, out: a.Out}, Ctx: ctx, Out: a.Out, Say: a.Say}
 }
 
 // openEngine is an engine that a command has opened.

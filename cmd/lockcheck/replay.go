@@ -86,7 +86,7 @@ that command runs on this machine: read it first.`,
 			if err != nil {
 				return err
 			}
-			if err := a.out.CanKeep(); err != nil {
+			if err := a.Out.CanKeep(); err != nil {
 				return err
 			}
 			return a.replayAll(cmd, files, f)

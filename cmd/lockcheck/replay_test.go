@@ -220,7 +220,7 @@ func TestAGlobNamesNothing(t *testing.T) {
 func TestFilesAreWholeAndOfOneRun(t *testing.T) {
 	out := t.TempDir()
 	a := newApp(nil, new(bytes.Buffer), new(bytes.Buffer))
-	a.out.Path = out
+	a.Out.Path = out
 	plan := &harness.Plan{Lock: "redis-set-lua", On: "docker", Lease: time.Second, Clients: []string{"c1"}, Acquires: 1}
 	dir := filepath.Join(out, "name")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -231,7 +231,7 @@ func TestFilesAreWholeAndOfOneRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := rundir.Begin(filepath.Join(a.out.Path, "name"), plan)
+	f, err := rundir.Begin(filepath.Join(a.Out.Path, "name"), plan)
 	if err != nil {
 		t.Fatal(err)
 	}

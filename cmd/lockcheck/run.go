@@ -101,7 +101,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.out.Reserve(cmd.Name(), f.Shard); err != nil {
+	if err := a.Out.Reserve(cmd.Name(), f.Shard); err != nil {
 		return err
 	}
 	if f.Strategy == ask.Exhaustive {
@@ -153,7 +153,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 // runEach runs one lock after another until an interrupt, and exits with the worst
 // code. An error does not lose earlier findings.
 func (a *app) runEach(p *batch.Runner, ids []string, doc *results.Document, run func(id string) error) error {
-	if err := a.out.Clear(&doc.Head); err != nil {
+	if err := a.Out.Clear(&doc.Head); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -169,17 +169,17 @@ func (a *app) runEach(p *batch.Runner, ids []string, doc *results.Document, run 
 	doc.Seconds, doc.Interrupted = time.Since(start).Seconds(), p.Interrupted()
 	a.baseline.Compare(doc)
 	failed = cmp.Or(failed, a.leaveShard(doc, failed))
-	a.baselineLists(doc)
+	a.Baseline(doc)
 	return a.conclude(doc, failed)
 }
 
 // runLock runs the batch of one lock, keeps the necessary runs, and prints the result.
 func (a *app) runLock(p *batch.Runner, s *explore.Settings, pr checker.Promise, f runFlags, doc *results.Document) error {
-	r, trouble := p.Batch(s, a.progress(s))
+	r, trouble := p.Batch(s, a.Progress(s))
 	a.ClearProgress()
 	var failed error
 	if trouble != nil && exit.Code(trouble) != exit.Unavailable {
-		trouble, failed = nil, a.out.Unrepeated(trouble)
+		trouble, failed = nil, a.Out.Unrepeated(trouble)
 	}
 	if failed != nil && (r == nil || r.Runs == 0) {
 		return failed
@@ -203,7 +203,7 @@ func (a *app) runLock(p *batch.Runner, s *explore.Settings, pr checker.Promise, 
 	if a.JSON || r.Runs == 0 && trouble != nil {
 		return failed
 	}
-	if err := a.tell(e); err != nil {
+	if err := a.Explored(e); err != nil {
 		return err
 	}
 	kept := map[uint64]string{}
@@ -212,6 +212,6 @@ func (a *app) runLock(p *batch.Runner, s *explore.Settings, pr checker.Promise, 
 			kept[s.Seed+uint64(run)] = k.Dir
 		}
 	}
-	a.summary(&doc.Cells[len(doc.Cells)-1], doc.Shards, kept)
+	a.Cell(&doc.Cells[len(doc.Cells)-1], doc.Shards, kept)
 	return failed
 }

@@ -52,7 +52,7 @@ func TestADisagreementOfTheJudgesIsSaid(t *testing.T) {
 	if code := a.Disputed("history.jsonl", verdicts, violated); code != violated {
 		t.Errorf("exit code %d where something is violated", code)
 	}
-	a.disputes(&results.Document{Cells: []results.Cell{{Name: "my-lock on sim: pause", On: "sim", Porcupine: &checker.Second{Disagreed: 2}}}})
+	a.Disputes(&results.Document{Cells: []results.Cell{{Name: "my-lock on sim: pause", On: "sim", Porcupine: &checker.Second{Disagreed: 2}}}})
 	for _, words := range []string{
 		"lockcheck: history.jsonl: resource: the judges disagree: so and so. This is a bug in lockcheck",
 		"lockcheck: my-lock on sim: pause: the judges disagree on 2 verdicts, which is a bug in lockcheck",

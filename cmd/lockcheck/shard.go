@@ -1,12 +1,9 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/pflag"
 
 	"github.com/lockcheck/lockcheck/explore"
-	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -40,7 +37,7 @@ func shardFlag(fl *pflag.FlagSet, s *explore.Shard) {
 func (a *app) leaveShard(d *results.Document, failed error) error {
 	err := a.saveShard(d, failed)
 	if err == nil {
-		a.shardLine(d.Shards)
+		a.Shard(d.Shards)
 	}
 	return err
 }
@@ -54,25 +51,7 @@ func (a *app) saveShard(d *results.Document, failed error) error {
 	if d.Interrupted || failed != nil {
 		d.Shards.Interrupt()
 	}
-	a.out.TakeEarlier(d, &a.baseline, a.Say)
+	a.Out.TakeEarlier(d, &a.baseline, a.Say)
 	d.DecideAfter(failed)
-	return a.out.Leave(d)
-}
-
-// shardLine prints that a shard is only a part of the exploration.
-func (a *app) shardLine(s *results.Shards) {
-	if s.Unjoined() {
-		a.Paragraph(9, fmt.Sprintf("Shard    %d of %d: it says nothing of the others; lockcheck merge joins them", s.Have[0], s.Of))
-	}
-}
-
-// shardWords names the shards of the runs, for a heading.
-func shardWords(s *results.Shards) string {
-	switch {
-	case s == nil || len(s.Have) == s.Of:
-		return ""
-	case len(s.Have) == 1:
-		return fmt.Sprintf(", shard %d/%d", s.Have[0], s.Of)
-	}
-	return fmt.Sprintf(", %s of %d", names.Numbered("shard", s.Have), s.Of)
+	return a.Out.Leave(d)
 }

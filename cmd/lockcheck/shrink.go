@@ -11,12 +11,9 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/ask"
-	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/rundir"
-	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 func (a *app) shrinkCommand() *cobra.Command {
@@ -49,7 +46,7 @@ Exit code 0: shrunk. 2: there was nothing to shrink.`,
 					return err
 				}
 			}
-			if err := a.out.CanKeep(); err != nil {
+			if err := a.Out.CanKeep(); err != nil {
 				return err
 			}
 			return a.eachFile(cmd, args, nil, func(file string) (verdictDocument, int, error) {
@@ -93,7 +90,7 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker
 	if err != nil {
 		return doc, 0, err
 	}
-	if err := a.tellShrunk(s, fmt.Sprintf("%s, seed %d", plan.Lock, plan.Seed)); err != nil {
+	if err := a.Shrunk(s, fmt.Sprintf("%s, seed %d", plan.Lock, plan.Seed)); err != nil {
 		return doc, 0, err
 	}
 	a.Printf("Files    %s\n", s.Dir)
@@ -120,25 +117,5 @@ func shrinkable(plan *harness.Plan, file string) error {
 	case plan.Scripts != nil:
 		return exit.Errorf(exit.Usage, "%s cannot be shrunk: its clients follow scripts that somebody wrote. To find the shortest run by itself: lockcheck run %s", file, plan.Lock)
 	}
-	return nil
-}
-
-// tellShrunk prints the story of a minimised run under a title.
-func (a *app) tellShrunk(s batch.Shrunk, title string) error {
-	if a.JSON {
-		return nil
-	}
-	if !a.Quiet {
-		a.Heading(title + ", shrunk for " + string(s.Property))
-		if err := a.Story(s.Judged.History, s.Judged.Verdicts, checker.Promise{s.Property}); err != nil {
-			return err
-		}
-	}
-	words := fmt.Sprintf("%s; %s", s.Judged.Plan.Shrunk, names.Count(s.Judged.Plan.Shrunk.Replays, "replay"))
-	if s.Took > 0 {
-		words += fmt.Sprintf(", %.1f s", s.Took.Seconds())
-	}
-	a.Paragraph(9, words)
-	a.Judges(terminal.SecondOf(s.Judged.Verdicts))
 	return nil
 }

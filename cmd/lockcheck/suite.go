@@ -77,7 +77,7 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiterun.Flags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.out.Reserve(cmd.Name(), f.Shard); err != nil {
+	if err := a.Out.Reserve(cmd.Name(), f.Shard); err != nil {
 		return err
 	}
 	doc := newDocument(cmd, args, f.SeedOf(file.Suite))
@@ -85,14 +85,14 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiterun.Flags) error {
 	if err != nil {
 		return err
 	}
-	failed = cmp.Or(failed, a.tellSuite(doc, kept))
+	failed = cmp.Or(failed, a.Suite(doc, kept))
 	return a.conclude(doc, failed)
 }
 
 // suiteSession returns a run of a suite with these flags.
 func (a *app) suiteSession(f suiterun.Flags) *suiterun.Run {
 	return &suiterun.Run{
-		Terminal: a.Terminal, Out: &a.out, Open: a.open, Flags: f,
+		Terminal: a.Terminal, Out: a.Out, Open: a.open, Flags: f,
 		Unopened: func(on string) *batch.Runner { return a.environments().Unopened(on, 0) },
 	}
 }

@@ -41,7 +41,7 @@ func TestARunThatComesOutOtherwiseIsABug(t *testing.T) {
 
 	var stdout, stderr bytes.Buffer
 	a := newApp(nil, &stdout, &stderr)
-	a.out.Path = t.TempDir()
+	a.Out.Path = t.TempDir()
 	p := a.simulated(t)
 	s := &explore.Settings{
 		Lock: "moody", Use: &lock, On: "sim", Lease: p.BaseLease(),
@@ -56,7 +56,7 @@ func TestARunThatComesOutOtherwiseIsABug(t *testing.T) {
 			t.Errorf("%q is not said:\n%s", words, &stderr)
 		}
 	}
-	dir := filepath.Join(a.out.Path, "moody-none-5-unrepeated")
+	dir := filepath.Join(a.Out.Path, "moody-none-5-unrepeated")
 	var texts [2][]byte
 	for i, name := range []string{outdir.FirstFile, outdir.SecondFile} {
 		text, err := os.ReadFile(filepath.Join(dir, name))

@@ -81,10 +81,10 @@ func lost(t *testing.T, args ...string) result {
 	var stdout, stderr bytes.Buffer
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
 	lose := func() {
-		if err := os.RemoveAll(a.out.Path); err != nil {
+		if err := os.RemoveAll(a.Out.Path); err != nil {
 			t.Error(err)
 		}
-		if err := os.WriteFile(a.out.Path, nil, 0o666); err != nil {
+		if err := os.WriteFile(a.Out.Path, nil, 0o666); err != nil {
 			t.Error(err)
 		}
 	}
@@ -107,7 +107,7 @@ func lost(t *testing.T, args ...string) result {
 		return r, nil
 	}
 	code := a.execute(t.Context(), args)
-	if err := os.RemoveAll(a.out.Path); err != nil {
+	if err := os.RemoveAll(a.Out.Path); err != nil {
 		t.Error(err)
 	}
 	return result{code, stdout.String(), stderr.String()}
@@ -218,17 +218,17 @@ func TestAMatrixThatCannotBeKeptIsTold(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var stdout bytes.Buffer
 	a := newApp(nil, &stdout, nil)
-	a.out.Path = "out"
+	a.Out.Path = "out"
 	want := gone(t, a)
 	if err := os.WriteFile("file", nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	a.out.Path = filepath.Join("file", "out")
+	a.Out.Path = filepath.Join("file", "out")
 	m, err := goneThrough(t, a)
 	if !outdir.Unkept(err) || m.Verdict != results.Violated || m.ExitCode != usage || len(m.Cells) != len(want.Cells) {
 		t.Errorf("%v: %s, %d, %d cells, want %d", err, m.Verdict, m.ExitCode, len(m.Cells), len(want.Cells))
 	}
-	a.matrixTable(m)
+	a.Matrix(m)
 	if text := stdout.String(); strings.Contains(text, "Files") || !strings.Contains(strings.Join(strings.Fields(text), " "), want.Sum()) {
 		t.Error(text)
 	}

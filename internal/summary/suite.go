@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"cmp"
@@ -30,24 +30,24 @@ var standingOf = map[results.Verdict]struct {
 	results.Elsewhere:     {checker.NA, "elsewhere:"},
 }
 
-// tellSuite prints the story of the first violation and the outcome of each cell, and
+// Suite prints the story of the first violation and the outcome of each cell, and
 // says whether the lock or the environment failed. kept are the new directories of kept
 // counterexamples.
-func (a *app) tellSuite(d *results.Document, kept []string) error {
+func (to *Printer) Suite(d *results.Document, kept []string) error {
 	first := slices.IndexFunc(d.Cells, func(c results.Cell) bool { return c.Verdict == results.Violated })
 	if first >= 0 {
 		c := d.Cells[first]
 		c.Promises, _, _ = broken(&c) // no story for a known violation
-		if err := a.tellCells([]results.Cell{c}); err != nil {
+		if err := to.tellCells([]results.Cell{c}); err != nil {
 			return err
 		}
 	}
-	a.suiteTable(d)
-	a.baselineLists(d)
+	to.suiteTable(d)
+	to.Baseline(d)
 	for _, dir := range kept {
-		a.Paragraph(9, "Kept     "+dir+", to be replayed from now on")
+		to.Paragraph(9, "Kept     "+dir+", to be replayed from now on")
 	}
-	a.suiteEnd(d, first)
+	to.suiteEnd(d, first)
 	return nil
 }
 
@@ -55,10 +55,10 @@ func (a *app) tellSuite(d *results.Document, kept []string) error {
 const nameWidth = 42
 
 // suiteTable prints a line for each cell.
-func (a *app) suiteTable(d *results.Document) {
-	a.Paragraph(2, fmt.Sprintf("%s%s: %s, %s, seed %d, in %.1f s", cmp.Or(d.Settings["arguments"], suite.File), shardWords(d.Shards),
+func (to *Printer) suiteTable(d *results.Document) {
+	to.Paragraph(2, fmt.Sprintf("%s%s: %s, %s, seed %d, in %.1f s", cmp.Or(d.Settings["arguments"], suite.File), shardWords(d.Shards),
 		names.Count(len(d.Cells), "cell"), names.Count(d.Runs, "run"), d.Seed, d.Seconds))
-	a.Printf("\n")
+	to.Printf("\n")
 	width, digits := 0, 0
 	for i := range d.Cells {
 		if n := utf8.RuneCountInString(d.Cells[i].Name); n <= nameWidth {
@@ -70,9 +70,9 @@ func (a *app) suiteTable(d *results.Document) {
 	for i := range d.Cells {
 		c := &d.Cells[i]
 		s := standingOf[c.Verdict]
-		name := a.Sign(s.sign) + " " + c.Name + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(c.Name)))
+		name := to.Sign(s.sign) + " " + c.Name + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(c.Name)))
 		if layout.Width(name) > width+2 { // it gets a line of its own
-			a.Printf("%s\n", name)
+			to.Printf("%s\n", name)
 			name = strings.Repeat(" ", width+2)
 		}
 		words := cellWords(c)
@@ -80,14 +80,14 @@ func (a *app) suiteTable(d *results.Document) {
 			words = s.words + " as above"
 		}
 		said[c.Reason] = true
-		a.Paragraph(4, fmt.Sprintf("%s  %*s  %s", name, digits, names.Count(c.Runs, "run"), words))
+		to.Paragraph(4, fmt.Sprintf("%s  %*s  %s", name, digits, names.Count(c.Runs, "run"), words))
 		if !c.Kept {
 			for _, h := range c.HazardsReached() {
-				a.Paragraph(8, fmt.Sprintf("      %s: %s", strings.Join(h.Properties.Strings(), ", "), reachedIn(h.Hazard, h.Runs)))
+				to.Paragraph(8, fmt.Sprintf("      %s: %s", strings.Join(h.Properties.Strings(), ", "), reachedIn(h.Hazard, h.Runs)))
 			}
 		}
 	}
-	a.Printf("\n")
+	to.Printf("\n")
 }
 
 // cellWords describes the outcome of a cell.
@@ -146,7 +146,7 @@ func broken(c *results.Cell) (fresh, known, aside checker.Promise) {
 
 // suiteEnd says whether the lock or the environment failed, and prints the next
 // command. first is the first violated cell, or -1.
-func (a *app) suiteEnd(d *results.Document, first int) {
+func (to *Printer) suiteEnd(d *results.Document, first int) {
 	troubled, past, replayed, elsewhere := 0, 0, 0, 0
 	for i := range d.Cells {
 		c := &d.Cells[i]
@@ -168,14 +168,14 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 	case known > 0:
 		lock = "no promise was broken that the baseline does not know to be"
 	}
-	a.Paragraph(9, "Past     "+pastWords(past, replayed, elsewhere))
-	a.Paragraph(9, "Lock     "+lock)
+	to.Paragraph(9, "Past     "+pastWords(past, replayed, elsewhere))
+	to.Paragraph(9, "Lock     "+lock)
 	var second checker.Second
 	for i := range d.Cells {
 		second.Add(d.Cells[i].Second())
 	}
-	a.Judges(second)
-	a.Paragraph(9, "Place    "+placeWords(troubled, d.Retried))
+	to.Judges(second)
+	to.Paragraph(9, "Place    "+placeWords(troubled, d.Retried))
 	exit := fmt.Sprintf("Exit     %d: %s", d.ExitCode, d.Verdict)
 	switch d.Verdict {
 	case results.Elsewhere:
@@ -185,11 +185,11 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 	case results.Unavailable:
 		exit += ": not all could be done"
 	}
-	a.Paragraph(9, exit)
+	to.Paragraph(9, exit)
 	for _, words := range d.Cuts() {
-		a.Paragraph(9, "         "+words)
+		to.Paragraph(9, "         "+words)
 	}
-	a.shardLine(d.Shards)
+	to.Shard(d.Shards)
 	if first < 0 {
 		return
 	}
@@ -199,8 +199,8 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 	if p.Replay == "" { // its files are missing
 		return
 	}
-	a.Printf("Files    %s\n", filepath.Dir(p.Schedule()))
-	a.CommandLine("Again    ", p.Replay)
+	to.Printf("Files    %s\n", filepath.Dir(p.Schedule()))
+	to.CommandLine("Again    ", p.Replay)
 }
 
 // placeWords describes the trouble with an environment: in how many cells it failed,

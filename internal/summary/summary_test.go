@@ -1,11 +1,14 @@
-package main
+package summary
 
 import (
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/batch"
 )
 
 // A count of 1 is written as "once".
@@ -47,5 +50,44 @@ func TestHowOftenIsSaidInWords(t *testing.T) {
 		if lines := reachedLines(&explore.Settings{}, r); lines[0] != tt.want {
 			t.Errorf("%q, want %q", lines[0], tt.want)
 		}
+	}
+}
+
+func TestProgressNamesNoNumberThatNobodyAskedFor(t *testing.T) {
+	for _, tt := range []struct {
+		s    explore.Settings
+		want string
+	}{
+		{explore.Settings{Runs: 20_000}, "5,000 of 20,000 runs, 2500 a second "},
+		{explore.Settings{Runs: batch.Unlimited, For: 30 * time.Second}, "5,000 runs, 2500 a second, 2 of 30 s "},
+		{explore.Settings{Runs: 20_000, For: 30 * time.Second}, "5,000 of 20,000 runs, 2500 a second, 2 of 30 s "},
+	} {
+		if got := howFar(&tt.s, 5000, 2*time.Second); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestHowFarAMatrixIs(t *testing.T) {
+	far := explore.Far{Cells: 60, CellsDone: 7, Runs: 12_000, Left: 9_000}
+	for timed, want := range map[bool]string{
+		true:  "7 of 60 cells, 12,000 runs, 3000 a second, about 3 s left",
+		false: "7 of 60 cells, 12,000 runs, 3000.0 a second",
+	} {
+		if got := matrixFar(far, 4*time.Second, timed); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Short names in the heads of columns are unique.
+func TestShortNamesOfFaults(t *testing.T) {
+	seen := map[string]string{}
+	for _, name := range catalogue.Columns() {
+		short := shortFault(name)
+		if seen[short] != "" || len(short) > 4 {
+			t.Errorf("%s stands for %s and %s", short, seen[short], name)
+		}
+		seen[short] = name
 	}
 }

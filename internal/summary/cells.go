@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"fmt"
@@ -116,8 +116,8 @@ func doneWords(c *results.Cell) string {
 	return words
 }
 
-// cellAgain returns the command that repeats a cell.
-func cellAgain(d *results.Document, c *results.Cell) string {
+// CellAgain returns the command that repeats a cell.
+func CellAgain(d *results.Document, c *results.Cell) string {
 	var b strings.Builder
 	fault, workload := c.Expected.Does()
 	fmt.Fprintf(&b, "%s run %s --fault %s", terminal.Program(), c.Lock, fault)

@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"cmp"
@@ -20,10 +20,23 @@ import (
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
-// matrixTable prints the table, and the cells that need a look.
-func (a *app) matrixTable(m *results.Document) {
+// Document prints a matrix.
+func (to *Printer) Document(doc *results.Document, markdown bool) error {
+	switch {
+	case to.JSON:
+		return to.PrintJSON(doc.Printed())
+	case markdown:
+		MatrixMarkdown(to.Stdout, doc)
+	default:
+		to.Matrix(doc)
+	}
+	return nil
+}
+
+// Matrix prints the table, and the cells that need a look.
+func (to *Printer) Matrix(m *results.Document) {
 	if len(m.Cells) == 0 {
-		a.Paragraph(2, m.Sum())
+		to.Paragraph(2, m.Sum())
 		return
 	}
 	locks, columns := matrixNames(m)
@@ -35,22 +48,22 @@ func (a *app) matrixTable(m *results.Document) {
 	case len(disturbed) < len(columns):
 		under += " and none"
 	}
-	a.Printf("%s under %s, on %s, lease %g s, seed %d\n\n", names.Count(len(locks), "lock"), under, m.Matrix.On, m.Matrix.Lease.Seconds(), m.Seed)
+	to.Printf("%s under %s, on %s, lease %g s, seed %d\n\n", names.Count(len(locks), "lock"), under, m.Matrix.On, m.Matrix.Lease.Seconds(), m.Seed)
 	for _, block := range matrixBlocks(m, locks, columns) {
-		a.matrixBlock(m, locks, block)
+		to.matrixBlock(m, locks, block)
 	}
-	a.matrixLegend(m, columns)
-	if a.Verbose {
+	to.matrixLegend(m, columns)
+	if to.Verbose {
 		for i := range m.Cells {
-			a.matrixDetails(&m.Cells[i])
+			to.matrixDetails(&m.Cells[i])
 		}
 		for _, n := range m.Matrix.Absent {
-			a.Paragraph(2, fmt.Sprintf("%s %s under %s: %s.", notApplicable, n.Lock, n.Fault, n.Reason))
+			to.Paragraph(2, fmt.Sprintf("%s %s under %s: %s.", notApplicable, n.Lock, n.Fault, n.Reason))
 		}
-		a.Printf("\n")
+		to.Printf("\n")
 	}
-	a.Paragraph(2, m.Sum())
-	a.Printf("\n")
+	to.Paragraph(2, m.Sum())
+	to.Printf("\n")
 	all := explore.NewResult()
 	var second checker.Second
 	for i := range m.Cells {
@@ -58,12 +71,12 @@ func (a *app) matrixTable(m *results.Document) {
 		second.Add(m.Cells[i].Expected.Second)
 	}
 	lines := reachedLines(&explore.Settings{}, all)
-	if !a.Verbose {
+	if !to.Verbose {
 		lines = lines[:min(len(lines), 2)] // the rest does not fit on a screen
 	}
-	a.reached(lines)
-	a.Judges(second)
-	a.matrixFailures(m)
+	to.reached(lines)
+	to.Judges(second)
+	to.matrixFailures(m)
 }
 
 // disturbs reports whether a column is that of a fault.
@@ -110,44 +123,44 @@ func matrixBlocks(m *results.Document, locks, names []string) (blocks []block) {
 	return append(blocks, b)
 }
 
-func (a *app) matrixBlock(m *results.Document, locks []string, b block) {
+func (to *Printer) matrixBlock(m *results.Document, locks []string, b block) {
 	line := strings.Repeat(" ", b.lockWidth)
 	for i, name := range b.faults {
 		line += fmt.Sprintf("%-*s", b.widths[i], shortFault(name))
 	}
-	a.Printf("%s\n", strings.TrimRight(line, " "))
+	to.Printf("%s\n", strings.TrimRight(line, " "))
 	for _, id := range locks {
 		line := fmt.Sprintf("%-*s", b.lockWidth, id)
 		for i, name := range b.faults {
 			sign, rest := cellText(m, id, name)
 			width := utf8.RuneCountInString(sign + rest)
 			if sign != "" {
-				sign = a.standing(matrixCell(m, id, name).Expected.Standing)
+				sign = to.standing(matrixCell(m, id, name).Expected.Standing)
 			}
 			line += sign + rest + strings.Repeat(" ", b.widths[i]-width)
 		}
-		a.Printf("%s\n", strings.TrimRight(line, " "))
+		to.Printf("%s\n", strings.TrimRight(line, " "))
 	}
-	a.Printf("\n")
+	to.Printf("\n")
 }
 
 // standing returns the sign of a standing, in colour if the output has colours.
-func (a *app) standing(of explore.Standing) string {
+func (to *Printer) standing(of explore.Standing) string {
 	for _, s := range standings {
 		if s.standing != of {
 			continue
 		}
-		return a.Coloured(s.sign, s.colour)
+		return to.Coloured(s.sign, s.colour)
 	}
 	return ""
 }
 
 // matrixLegend explains the signs and codes that the table contains.
-func (a *app) matrixLegend(m *results.Document, names []string) {
+func (to *Printer) matrixLegend(m *results.Document, names []string) {
 	var signs, codes, heads []string
 	for _, s := range standings {
 		if m.Count(s.standing) > 0 {
-			signs = append(signs, a.standing(s.standing)+" "+s.means)
+			signs = append(signs, to.standing(s.standing)+" "+s.means)
 		}
 	}
 	if len(m.Matrix.Absent) > 0 {
@@ -167,43 +180,43 @@ func (a *app) matrixLegend(m *results.Document, names []string) {
 		}
 	}
 	for _, list := range [][]string{signs, codes, heads} {
-		a.Items(list)
+		to.Items(list)
 	}
-	a.Printf("\n")
+	to.Printf("\n")
 }
 
 // matrixDetails prints a cell in full, for -v.
-func (a *app) matrixDetails(c *results.Cell) {
+func (to *Printer) matrixDetails(c *results.Cell) {
 	found := "nothing"
 	if codes := c.FoundCodes(); len(codes) > 0 {
 		found = joined(codes, " ")
 	}
-	words := fmt.Sprintf("%s %s under %s: expected %s, found %s in %s", a.standing(c.Expected.Standing), c.Lock, c.Expected.Fault, c.Expected.Codes, found, doneWords(c))
+	words := fmt.Sprintf("%s %s under %s: expected %s, found %s in %s", to.standing(c.Expected.Standing), c.Lock, c.Expected.Fault, c.Expected.Codes, found, doneWords(c))
 	for _, p := range c.Properties {
 		if t := p.Runs[checker.Violated.String()]; t.Count > 0 {
 			words += fmt.Sprintf("; %s in %s, first with seed %d", p.Property, names.Thousands(t.Count), t.Seed)
 		}
 	}
 	if c.Expected.Reason != "" {
-		words += ". " + sentence(c.Expected.Reason)
+		words += ". " + Sentence(c.Expected.Reason)
 	} else {
 		words += "."
 	}
 	if c.Expected.Why != "" {
 		words += " " + c.Expected.Why
 	}
-	a.Paragraph(2, words)
+	to.Paragraph(2, words)
 }
 
-// sentence returns words with a capital letter at the start and a full stop.
-func sentence(words string) string {
+// Sentence returns words with a capital letter at the start and a full stop.
+func Sentence(words string) string {
 	r, n := utf8.DecodeRuneInString(words)
 	return strings.TrimSuffix(strings.ToUpper(string(r))+words[n:], ".") + "."
 }
 
 // matrixFailures prints each cell that is not as expected, and then the next command to
 // run.
-func (a *app) matrixFailures(m *results.Document) {
+func (to *Printer) matrixFailures(m *results.Document) {
 	next := ""
 	for _, s := range standings {
 		if s.standing == explore.AsExpected {
@@ -211,11 +224,11 @@ func (a *app) matrixFailures(m *results.Document) {
 		}
 		for i := range m.Cells {
 			c := &m.Cells[i]
-			if c.Expected.Standing != s.standing || c.Expected.Cut || c.Expected.Standing == explore.NotShown && !a.Verbose {
+			if c.Expected.Standing != s.standing || c.Expected.Cut || c.Expected.Standing == explore.NotShown && !to.Verbose {
 				continue
 			}
-			a.Printf("\n")
-			words := fmt.Sprintf("%s %s under %s: %s", a.standing(c.Expected.Standing), c.Lock, c.Expected.Fault, c.Expected.Reason)
+			to.Printf("\n")
+			words := fmt.Sprintf("%s %s under %s: %s", to.standing(c.Expected.Standing), c.Lock, c.Expected.Fault, c.Expected.Reason)
 			switch c.Expected.Standing {
 			case explore.Unexpected:
 				run, _ := c.First()
@@ -223,20 +236,20 @@ func (a *app) matrixFailures(m *results.Document) {
 			case explore.Missing, explore.NotShown:
 				words += fmt.Sprintf(" from seed %d; %s", c.Seed, doneWords(c))
 			}
-			a.Paragraph(2, words)
+			to.Paragraph(2, words)
 			x := cmp.Or(c.Example(), &results.Counterexample{})
-			if x.Sentence != "" && !a.Quiet {
-				a.Paragraph(2, "  "+x.Sentence)
+			if x.Sentence != "" && !to.Quiet {
+				to.Paragraph(2, "  "+x.Sentence)
 			}
 			if x.File != "" {
-				a.Printf("  Files  %s\n", filepath.Dir(x.File))
+				to.Printf("  Files  %s\n", filepath.Dir(x.File))
 			}
 			if x.Shrunk != "" {
-				a.Printf("  Short  %s\n", filepath.Dir(x.Shrunk))
+				to.Printf("  Short  %s\n", filepath.Dir(x.Shrunk))
 			}
-			a.CommandLine("  Again  ", cellAgain(m, c))
+			to.CommandLine("  Again  ", CellAgain(m, c))
 			if next == "" && s.code != exit.Held {
-				next = cellAgain(m, c)
+				next = CellAgain(m, c)
 				if x.File != "" {
 					next = terminal.Replay(filepath.Join(filepath.Dir(x.File), rundir.ScheduleFile))
 				}
@@ -244,11 +257,11 @@ func (a *app) matrixFailures(m *results.Document) {
 		}
 	}
 	if m.Count(explore.NotShown) > 0 {
-		a.Printf("\n")
-		a.Paragraph(2, "What was not shown is no failure: it needs more time, with --for, or other seeds.")
+		to.Printf("\n")
+		to.Paragraph(2, "What was not shown is no failure: it needs more time, with --for, or other seeds.")
 	}
 	if next != "" {
-		a.Printf("\n")
-		a.CommandLine("Next     ", next)
+		to.Printf("\n")
+		to.CommandLine("Next     ", next)
 	}
 }

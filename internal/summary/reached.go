@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"fmt"
@@ -68,13 +68,13 @@ func ofThem(words string) func(n, also int) string {
 var ofEnsemble = strings.NewReplacer("a lease expired", "a session expired", "a replica became the master", "a follower became the leader")
 
 // reached prints the lines about what a batch reached.
-func (a *app) reached(lines []string) {
+func (to *Printer) reached(lines []string) {
 	for i, line := range lines {
 		lead := "         "
 		if i == 0 {
 			lead = "Reached  "
 		}
-		a.Paragraph(11, lead+line)
+		to.Paragraph(11, lead+line)
 	}
 }
 

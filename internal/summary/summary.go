@@ -1,4 +1,6 @@
-package main
+// Package summary prints results for people: of a batch of runs, a suite, a matrix and an
+// exhaustive search, and how far they are.
+package summary
 
 import (
 	"fmt"
@@ -14,12 +16,20 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
-// summary prints the outcome of the runs of a cell. kept are the directories of the
+// Printer prints results.
+type Printer struct {
+	*terminal.Terminal
+	Out *outdir.Dir
+}
+
+// Cell prints the outcome of the runs of a cell. kept are the directories of the
 // runs that have files, by seed.
-func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]string) {
+func (to *Printer) Cell(c *results.Cell, shards *results.Shards, kept map[uint64]string) {
 	r := c.Result()
 	on := c.On
 	if c.Strategy != harness.Random {
@@ -34,25 +44,25 @@ func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]s
 		case c.Cut != "":
 			words = "no run was done: " + c.Cut
 		}
-		a.Paragraph(2, fmt.Sprintf("%s on %s: %s", c.Lock, on, words))
-		a.Printf("\n")
+		to.Paragraph(2, fmt.Sprintf("%s on %s: %s", c.Lock, on, words))
+		to.Printf("\n")
 		return
 	}
-	a.Printf("%s on %s: %s from seed %d, in %.1f s\n\n", c.Lock, on, names.Count(r.Runs, "run"), c.Seed, r.Took.Seconds())
-	a.outcomeTable(c, r)
-	a.reached(reachedLines(settingsOf(c), r))
-	a.Judges(c.Second())
+	to.Printf("%s on %s: %s from seed %d, in %.1f s\n\n", c.Lock, on, names.Count(r.Runs, "run"), c.Seed, r.Took.Seconds())
+	to.outcomeTable(c, r)
+	to.reached(reachedLines(settingsOf(c), r))
+	to.Judges(c.Second())
 	if r.Empty > 0 {
-		a.Paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", names.Count(r.Empty, "run")))
+		to.Paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", names.Count(r.Empty, "run")))
 	}
 	if c.Retried > 0 {
-		a.Paragraph(9, "Place    it failed now and then; "+names.Count(c.Retried, "run")+" tried again")
+		to.Paragraph(9, "Place    it failed now and then; "+names.Count(c.Retried, "run")+" tried again")
 	}
 	if c.Trouble != "" {
-		a.Paragraph(9, "Place    it failed, so that not all could be done: "+layout.FirstLine(c.Trouble))
+		to.Paragraph(9, "Place    it failed, so that not all could be done: "+layout.FirstLine(c.Trouble))
 	}
 	if c.Cut != "" {
-		a.Paragraph(9, "Cut      "+c.Cut+": these are not all runs")
+		to.Paragraph(9, "Cut      "+c.Cut+": these are not all runs")
 	}
 	why := c.Vacuous()
 	if why == "" {
@@ -63,15 +73,15 @@ func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]s
 		if shards.Unjoined() {
 			words = "Proves nothing without the other shards: "
 		}
-		a.Paragraph(2, words+why+".")
+		to.Paragraph(2, words+why+".")
 	}
-	a.keptFiles(c, r, kept)
-	a.Printf("\n")
+	to.keptFiles(c, r, kept)
+	to.Printf("\n")
 }
 
 // outcomeTable prints a line for each property. If there was one fault, the line also
 // says in how many runs a property that held could have been broken.
-func (a *app) outcomeTable(c *results.Cell, r *explore.Result) {
+func (to *Printer) outcomeTable(c *results.Cell, r *explore.Result) {
 	for _, prop := range checker.Properties {
 		p := c.Property(prop)
 		out, words := p.Decided(), p.Reason
@@ -86,23 +96,23 @@ func (a *app) outcomeTable(c *results.Cell, r *explore.Result) {
 		if !c.Promises.Covers(prop) {
 			words = strings.TrimPrefix(words+", not promised", ", ")
 		}
-		a.Paragraph(29, strings.TrimRight(fmt.Sprintf("%s %-16s %-9s %s", a.Sign(out), prop, out, words), " "))
+		to.Paragraph(29, strings.TrimRight(fmt.Sprintf("%s %-16s %-9s %s", to.Sign(out), prop, out, words), " "))
 	}
-	a.Printf("\n")
+	to.Printf("\n")
 }
 
 // keptFiles prints the directories of kept runs by seed, and the command that replays
 // the run of the story.
-func (a *app) keptFiles(c *results.Cell, r *explore.Result, kept map[uint64]string) {
+func (to *Printer) keptFiles(c *results.Cell, r *explore.Result, kept map[uint64]string) {
 	seeds := slices.Sorted(maps.Keys(kept))
 	for i, seed := range seeds {
-		if i == 4 && !a.Verbose {
-			a.Printf("         … and %d more below %s\n", len(seeds)-i, a.out.Path)
+		if i == 4 && !to.Verbose {
+			to.Printf("         … and %d more below %s\n", len(seeds)-i, to.Out.Path)
 			break
 		}
-		a.Printf("Files    %s\n", kept[seed])
+		to.Printf("Files    %s\n", kept[seed])
 		if shows := shows(r, int(seed-c.Seed)); shows != "" {
-			a.Paragraph(9, "         the first run with "+shows)
+			to.Paragraph(9, "         the first run with "+shows)
 		}
 	}
 	again := ""
@@ -113,11 +123,11 @@ func (a *app) keptFiles(c *results.Cell, r *explore.Result, kept map[uint64]stri
 	if p := c.Property(about); p != nil && p.Counterexample != nil {
 		if again = kept[p.Seed]; p.Shrunk != "" {
 			again = filepath.Dir(p.Shrunk)
-			a.Printf("Shrunk   %s\n", again)
+			to.Printf("Shrunk   %s\n", again)
 		}
 	}
 	if again != "" {
-		a.ReplayLine(again)
+		to.ReplayLine(again)
 	}
 }
 
@@ -149,8 +159,8 @@ func shows(r *explore.Result, run int) string {
 	return strings.Join(parts, " and ")
 }
 
-// disputes prints the cells on which the two judges disagree.
-func (a *app) disputes(d *results.Document) {
+// Disputes prints the cells on which the two judges disagree.
+func (to *Printer) Disputes(d *results.Document) {
 	for i := range d.Cells {
 		c := &d.Cells[i]
 		n := c.Second().Disagreed
@@ -163,26 +173,6 @@ func (a *app) disputes(d *results.Document) {
 				words += fmt.Sprintf("; %s with seed %d: %s", p.Property, t.Seed, t.Reason)
 			}
 		}
-		a.Say("lockcheck: %s: %s: please report it%s\n", c.Name, results.Disputed(n), words)
+		to.Say("lockcheck: %s: %s: please report it%s\n", c.Name, results.Disputed(n), words)
 	}
-}
-
-// tell prints the story of the first run that broke the promise, or of its minimised
-// run if there is one.
-func (a *app) tell(e *batch.Explored) error {
-	if e.About == "" {
-		return nil
-	}
-	run := e.First(e.About)
-	title := fmt.Sprintf("%s, seed %d", e.Settings.Lock, e.Settings.Seed+uint64(run))
-	if short, ok := e.Short[e.About]; ok {
-		err := a.tellShrunk(short, title)
-		a.Printf("\n")
-		return err
-	}
-	if a.Quiet || e.Kept[run].Judged == nil {
-		return nil
-	}
-	a.Heading(title)
-	return a.Story(e.Kept[run].Judged.History, e.Kept[run].Judged.Verdicts, e.Promise)
 }

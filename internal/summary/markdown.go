@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// matrixMarkdown prints the matrix for a pull request.
-func matrixMarkdown(w io.Writer, m *results.Document) {
+// MatrixMarkdown prints the matrix for a pull request.
+func MatrixMarkdown(w io.Writer, m *results.Document) {
 	locks, columns := matrixNames(m)
 	title := map[results.Verdict]string{
 		results.Held: "as expected", results.Elsewhere: "as expected", results.Violated: "not as expected", results.Inconclusive: "proves nothing",
@@ -54,7 +54,7 @@ func matrixMarkdown(w io.Writer, m *results.Document) {
 			names.Thousands(grants), names.Thousands(hits), c.Expected.Why)
 	}
 	for _, n := range m.Matrix.Absent {
-		fmt.Fprintf(w, "| `%s` | %s | %s | | | | | %s |\n", n.Lock, n.Fault, notApplicable, sentence(n.Reason))
+		fmt.Fprintf(w, "| `%s` | %s | %s | | | | | %s |\n", n.Lock, n.Fault, notApplicable, Sentence(n.Reason))
 	}
 	fmt.Fprintf(w, "\n</details>\n")
 }
@@ -68,7 +68,7 @@ func markdownFailures(w io.Writer, m *results.Document) {
 				continue
 			}
 			some = true
-			fmt.Fprintf(w, "- %s **%s under %s**: %s (expected: %s). `%s`\n", s.sign, c.Lock, c.Expected.Fault, c.Expected.Reason, c.Expected.Codes, cellAgain(m, c))
+			fmt.Fprintf(w, "- %s **%s under %s**: %s (expected: %s). `%s`\n", s.sign, c.Lock, c.Expected.Fault, c.Expected.Reason, c.Expected.Codes, CellAgain(m, c))
 			if x := c.Example(); x != nil && x.Sentence != "" {
 				fmt.Fprintf(w, "  %s\n", x.Sentence)
 			}
