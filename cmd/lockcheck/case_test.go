@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/judging"
 )
 
 // interruptedCase runs case, and interrupts it in or after the n-th batch of runs. If
@@ -111,7 +112,7 @@ func TestACaseIsToldByWhatItShows(t *testing.T) {
 func TestInterruptedCasesThatAreChangedDoNotLookComplete(t *testing.T) {
 	args := []string{"redis-get-del-race", "redis-del-unowned", "--lease", "2s"}
 	interruptedCase(t, 1, false, args...).wants(t, interrupted, "1 more was not begun\n")
-	var doc verdictsDocument
+	var doc judging.Documents
 	r := interruptedCase(t, 1, false, append(args, "--json")...)
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || !doc.Interrupted || doc.Left != 1 || len(doc.Files) != 1 {
 		t.Errorf("%v\n%s", err, r.stdout)

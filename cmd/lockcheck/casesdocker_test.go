@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/judging"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
@@ -84,7 +85,7 @@ func reproduced(t *testing.T, lockcheck string, ids []string) {
 	if len(files) != runs {
 		t.Errorf("%d histories were kept, want %d", len(files), runs)
 	}
-	var checked verdictsDocument
+	var checked judging.Documents
 	if err := json.Unmarshal([]byte(command(t, lockcheck, slices.Concat([]string{"check", "--json"}, files)...).stdout), &checked); err != nil {
 		t.Fatal(err)
 	}

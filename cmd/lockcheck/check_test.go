@@ -18,6 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/judging"
 	"github.com/lockcheck/lockcheck/report"
 )
 
@@ -76,9 +77,9 @@ func fed(t *testing.T, stdin io.Reader, args ...string) result {
 }
 
 // checked returns the document of one file.
-func (r result) checked(t *testing.T) verdictDocument {
+func (r result) checked(t *testing.T) judging.Document {
 	t.Helper()
-	var doc verdictDocument
+	var doc judging.Document
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || doc.Schema != 1 {
 		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
 	}
@@ -310,7 +311,7 @@ func TestSeveralFilesGetALineEach(t *testing.T) {
 		r = lockcheck(t, append(args, "--json")...)
 		var doc struct {
 			Schema int
-			Files  []verdictDocument
+			Files  []judging.Document
 		}
 		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || doc.Schema != 1 || len(doc.Files) != len(tt.files) || r.code != tt.code {
 			t.Errorf("%q: %v, exit code %d\n%s", tt.files, err, r.code, r.stdout)
@@ -683,7 +684,7 @@ func TestEveryStoredHistoryIsJudgedAsItsRunWas(t *testing.T) {
 	for _, file := range files {
 		name, _ := filepath.Rel(out, file)
 		text, err := os.ReadFile(filepath.Join(filepath.Dir(file), verdictFile))
-		var then verdictDocument
+		var then judging.Document
 		if err == nil {
 			err = json.Unmarshal(text, &then)
 		}

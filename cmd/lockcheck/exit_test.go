@@ -18,6 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/judging"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
@@ -205,15 +206,15 @@ func TestJSONIsOneDocument(t *testing.T) {
 		r := lockcheck(t, append(tt.args, "--json", "--out", out)...)
 		r.wants(t, tt.code)
 		var doc struct {
-			verdictDocument
-			Files []verdictDocument `json:"files"`
+			judging.Document
+			Files []judging.Document `json:"files"`
 		}
 		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || doc.Schema != 1 {
 			t.Errorf("%q: %v\n%s", tt.args, err, r.stdout)
 		}
 		docs := doc.Files
 		if tt.files == 0 {
-			docs = []verdictDocument{doc.verdictDocument}
+			docs = []judging.Document{doc.Document}
 		}
 		if len(docs) != max(1, tt.files) {
 			t.Errorf("%q: %d documents", tt.args, len(docs))

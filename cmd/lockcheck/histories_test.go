@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/lockcheck/lockcheck/internal/judging"
 )
 
 // In a directory with a file called history, the other files are judged, too. Only
@@ -65,7 +67,7 @@ func TestWhatLiesBesideAHistoryIsJudged(t *testing.T) {
 			if has := strings.Contains(r.stdout, counted); r.code != tt.code || has != tt.passed {
 				t.Errorf("exit code %d, want %d\n%s%s", r.code, tt.code, r.stdout, r.stderr)
 			}
-			var doc verdictsDocument
+			var doc judging.Documents
 			r = lockcheck(t, append(args, "--json")...)
 			if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || r.code != tt.code || slices.Equal(doc.Passed, []string{file}) != tt.passed {
 				t.Errorf("%v, exit code %d\n%s", err, r.code, r.stdout)

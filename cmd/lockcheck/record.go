@@ -141,8 +141,8 @@ func entries(text []byte) []byte {
 	return rest
 }
 
-// replayed matches the directory of a replay.
-var replayed = regexp.MustCompile(`-replay(-\d+)?$`)
+// isReplay matches the directory of a replay.
+var isReplay = regexp.MustCompile(`-replay(-\d+)?$`)
 
 // schedules returns the schedules to replay: for a directory all schedules below it,
 // ordered by name, except those of replays.
@@ -157,7 +157,7 @@ func schedules(args []string) (files []string, err error) {
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() && path != arg && replayed.MatchString(d.Name()):
+			case d.IsDir() && path != arg && isReplay.MatchString(d.Name()):
 				return filepath.SkipDir
 			case d.IsDir() || filepath.Ext(path) != ".json":
 				return nil

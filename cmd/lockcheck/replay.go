@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/judging"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -99,15 +100,24 @@ that command runs on this machine: read it first.`,
 	return cmd
 }
 
+// replayed is the outcome of a replay.
+type replayed struct {
+	judging.Document
+
+	broken []string // promised properties that it violates
+	aside  []string // properties that it violates and are not promised
+	asked  []string // the promised ones of Was
+}
+
 // replayAll replays files. If there are several, it ends with a line for each.
 func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error {
 	taken := map[string]bool{}
 	var lines []string
-	err := a.eachFile(cmd, files, nil, func(file string) (doc verdictDocument, code int, err error) {
+	err := judging.Each(cmd.Context(), a.Terminal, files, nil, func(file string) (judging.Document, int, error) {
 		if len(files) > 1 && !a.Quiet {
 			a.Heading(file)
 		}
-		doc, code, err = a.replay(cmd, file, f, taken)
+		doc, code, err := a.replay(cmd, file, f, taken)
 		switch {
 		case err == nil:
 			lines = append(lines, a.replayedLine(file, doc, code))
@@ -118,7 +128,7 @@ func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error
 		default:
 			lines = append(lines, fmt.Sprintf("%s %s: not replayed", a.Sign(checker.Unknown), file))
 		}
-		return doc, code, err
+		return doc.Document, code, err
 	})
 	if len(files) > 1 || a.Quiet {
 		for _, line := range lines {
@@ -130,7 +140,7 @@ func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error
 
 // replay carries out one schedule again. taken are the directories that this command
 // has already written to.
-func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[string]bool) (doc verdictDocument, code int, err error) {
+func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[string]bool) (doc replayed, code int, err error) {
 	plan, err := rundir.ReadPlan(file)
 	if err != nil {
 		return doc, 0, err
@@ -230,7 +240,7 @@ func (f replayFlags) change(plan *harness.Plan, file string) error {
 
 // replayedLine says in one line what a file was a counterexample of, and the outcome of
 // its replay.
-func (a *app) replayedLine(file string, doc verdictDocument, code int) string {
+func (a *app) replayedLine(file string, doc replayed, code int) string {
 	was, now := strings.Join(doc.asked, ", "), strings.Join(doc.broken, ", ")
 	out, words := checker.Unknown, was+" proved neither way now"
 	switch {

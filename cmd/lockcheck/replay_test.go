@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/judging"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
@@ -100,7 +101,7 @@ func TestACounterexampleOnAnotherLock(t *testing.T) {
 		"recorded decisions were not asked for.", "redis-set-lua-pause-44-shrunk-ownership-replay")
 	r := lockcheck(t, "replay", file, "--lock", "redis-set-lua", "--json", "--out", out)
 	r.wants(t, held)
-	var doc verdictDocument
+	var doc judging.Document
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || doc.Unused == nil || *doc.Unused == 0 || doc.Defaulted == nil || !slices.Equal(doc.Was, []string{"ownership"}) {
 		t.Errorf("%v: %s", err, r.stdout)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/judging"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -71,7 +72,7 @@ func (a *app) impossible(p *batch.Runner, id, why string) {
 // retell runs cases with the changes of the flags.
 func (a *app) retell(p *batch.Runner, ids []string, named func(id string) bool, f caseFlags) error {
 	code := exit.Held
-	var told verdictsDocument
+	var told judging.Documents
 	for i, id := range ids {
 		if p.Interrupted() {
 			told.Interrupted, told.Left = true, len(ids)-i
@@ -108,7 +109,7 @@ func (a *app) retell(p *batch.Runner, ids []string, named func(id string) bool, 
 		a.Paragraph(0, names.NotBegun(told.Left))
 	}
 	if a.JSON {
-		if err := a.printVerdicts(told); err != nil {
+		if err := judging.PrintVerdicts(a.Terminal, told); err != nil {
 			return err
 		}
 	}
@@ -117,7 +118,7 @@ func (a *app) retell(p *batch.Runner, ids []string, named func(id string) bool, 
 
 // retold is a changed schedule of a case, its run, and the exit code for it.
 type retold struct {
-	verdictDocument
+	judging.Document
 	code int
 }
 
@@ -145,7 +146,7 @@ func (a *app) retellSchedule(p *batch.Runner, c catalogue.Case, s catalogue.Sche
 		return doc, err
 	}
 	a.VerdictTable(j.Verdicts, nil)
-	doc = retold{verdictDocument{Verdict: rundir.NewVerdict(j.Verdicts, j.Reached)}, a.Disputed(name, j.Verdicts, exit.Of(checker.Promise(nil).Judge(j.Outcome)))}
+	doc = retold{judging.Document{Verdict: rundir.NewVerdict(j.Verdicts, j.Reached)}, a.Disputed(name, j.Verdicts, exit.Of(checker.Promise(nil).Judge(j.Outcome)))}
 	doc.File = filepath.Join(dir, rundir.HistoryFile)
 	if why := batch.Idle(j); why != "" && doc.code == exit.Held {
 		doc.code, doc.Reason = exit.Unproven, why

@@ -13,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/judging"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
@@ -49,7 +50,7 @@ Exit code 0: shrunk. 2: there was nothing to shrink.`,
 			if err := a.Out.CanKeep(); err != nil {
 				return err
 			}
-			return a.eachFile(cmd, args, nil, func(file string) (verdictDocument, int, error) {
+			return judging.Each(cmd.Context(), a.Terminal, args, nil, func(file string) (judging.Document, int, error) {
 				return a.shrink(cmd, file, pr, worker)
 			})
 		},
@@ -60,7 +61,7 @@ Exit code 0: shrunk. 2: there was nothing to shrink.`,
 }
 
 // shrink minimises the run of one file.
-func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker bool) (doc verdictDocument, code int, err error) {
+func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker bool) (doc judging.Document, code int, err error) {
 	plan, err := rundir.ReadPlan(file)
 	if err != nil {
 		return doc, 0, err

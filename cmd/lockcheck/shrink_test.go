@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/judging"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -61,7 +62,7 @@ func TestWhatIsKeptReplays(t *testing.T) {
 	if code := command.ProcessState.ExitCode(); code != violated {
 		t.Fatalf("exit code %d\n%s", code, text)
 	}
-	var doc struct{ Files []verdictDocument }
+	var doc struct{ Files []judging.Document }
 	if err := json.Unmarshal(text, &doc); err != nil || len(doc.Files) != len(files) {
 		t.Fatalf("%d of %d: %v", len(doc.Files), len(files), err)
 	}
@@ -130,7 +131,7 @@ func TestRunTellsTheShrunkStory(t *testing.T) {
 	if err != nil || !strings.Contains(string(kept), "VIOLATED ownership") || !strings.Contains(string(kept), "Shrunk   for ownership from 4 clients") {
 		t.Errorf("%v: %s", err, kept)
 	}
-	var verdict verdictDocument
+	var verdict judging.Document
 	text, err := os.ReadFile(filepath.Join(dir, verdictFile))
 	if err != nil || json.Unmarshal(text, &verdict) != nil || verdict.Shrunk == nil || verdict.Shrunk.For != "ownership" {
 		t.Errorf("%v: %s", err, text)

@@ -1,4 +1,4 @@
-package main
+package judging
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ const (
 )
 
 // checkModel judges a history by a model.
-func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking) (doc verdictDocument, code int, err error) {
+func (j *Judge) checkModel(ctx context.Context, src *source, in *taken, c Request) (doc Document, code int, err error) {
 	v, err := in.verdict(ctx)
 	if err != nil {
 		return doc, 0, err
@@ -44,52 +44,46 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 	}
 	code = exit.Of(v.Outcome)
 	if v.Limited && ctx.Err() == nil {
-		doc.limits = c.limits()
+		doc.limits = c.Limits
 	}
 	hint := v.Hint
 	if !c.alone {
-		a.modelLine(src.title(), v, p)
+		j.modelLine(src.title(), v, p)
 		doc.Note = hint
 		return doc, code, nil
 	}
-	a.modelVerdict(v, p)
-	if !a.JSON && !a.Quiet && p.Lines != nil {
-		if err := a.quote(ctx, src, in, p.Lines); err != nil {
+	j.modelVerdict(v, p)
+	if !j.JSON && !j.Quiet && p.Lines != nil {
+		if err := j.quote(ctx, src, in, p.Lines); err != nil {
 			return doc, 0, err
 		}
 	}
-	if c.html != "" {
-		if err := a.picture(ctx, c.html, v.Picture); err != nil {
+	if c.HTML != "" {
+		if err := j.picture(ctx, c.HTML, v.Picture); err != nil {
 			return doc, 0, err
 		}
 	}
-	if v.Outcome == checker.Violated && in.failed > 0 && !a.Quiet {
+	if v.Outcome == checker.Violated && in.failed > 0 && !j.Quiet {
 		in.judge, v = nil, models.Verdict{} // frees their memory for the next judge
 		if doc.Note, err = src.otherwise(ctx, c); err != nil {
 			return doc, 0, err
 		}
 	}
-	if a.Quiet {
+	if j.Quiet {
 		doc.Note = hint
 		return doc, code, nil
 	}
 	for _, words := range []string{doc.Note, hint, doc.limits} {
 		if words != "" {
-			a.Paragraph(0, words)
-			a.Printf("\n")
+			j.Paragraph(0, words)
+			j.Printf("\n")
 		}
 	}
 	doc.Note = cmp.Or(doc.Note, hint)
 	words := fmt.Sprintf("Judged   %s, %s, by the model %s", names.Count(in.entries, "entry"), names.Count(doc.Operations, "operation"), name)
-	a.Paragraph(9, words)
-	a.Printf("File     %s\n", src.title())
+	j.Paragraph(9, words)
+	j.Printf("File     %s\n", src.title())
 	return doc, code, nil
-}
-
-// limits says which limits ended a search, and how large they were.
-func (c checking) limits() string {
-	timeout, memory := duration(c.options.Timeout), byteSize(c.options.Memory)
-	return fmt.Sprintf("--timeout and --memory set how far it goes; they were %s and %s.", &timeout, &memory)
 }
 
 // verdict returns the judge's verdict; after an interrupt, the verdict so far.
@@ -122,8 +116,8 @@ func (t *taken) verdict(ctx context.Context) (v models.Verdict, err error) {
 
 // otherwise says what the verdict would be if failed releases were read the other way.
 // It returns "" if the violation remains.
-func (s *source) otherwise(ctx context.Context, c checking) (string, error) {
-	c.options.Released = !c.options.Released
+func (s *source) otherwise(ctx context.Context, c Request) (string, error) {
+	c.Options.Released = !c.Options.Released
 	in, err := s.take(ctx, c)
 	if err != nil {
 		return "", err
@@ -132,9 +126,9 @@ func (s *source) otherwise(ctx context.Context, c checking) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	reading := noEffect
-	if c.options.Released {
-		reading = released
+	reading := NoEffect
+	if c.Options.Released {
+		reading = Released
 	}
 	switch with := "With --failed-release=" + reading; v.Outcome {
 	case checker.Valid:
@@ -146,27 +140,27 @@ func (s *source) otherwise(ctx context.Context, c checking) (string, error) {
 }
 
 // modelVerdict prints the verdict of a model.
-func (a *app) modelVerdict(v models.Verdict, p rundir.PropertyVerdict) {
+func (j *Judge) modelVerdict(v models.Verdict, p rundir.PropertyVerdict) {
 	about := p.Reason
 	if v.Witness != nil {
 		about = p.Sentence
 	}
-	head := fmt.Sprintf("%s %s  %s", a.Sign(v.Outcome), p.Property, v.Outcome)
+	head := fmt.Sprintf("%s %s  %s", j.Sign(v.Outcome), p.Property, v.Outcome)
 	if about != "" {
 		head += ": " + ended(terminal.Printable(about))
 	}
-	a.Paragraph(2, head)
+	j.Paragraph(2, head)
 	if p.Locks != nil {
-		a.Paragraph(2, violatedLocks(&p))
+		j.Paragraph(2, violatedLocks(&p))
 	}
-	if !a.Quiet {
-		a.Printf("\n")
+	if !j.Quiet {
+		j.Printf("\n")
 	}
 }
 
 // modelLine prints the verdict on one of several files in one line.
-func (a *app) modelLine(file string, v models.Verdict, p rundir.PropertyVerdict) {
-	line := fmt.Sprintf("%s %s: %s %s", a.Sign(v.Outcome), file, p.Property, v.Outcome)
+func (j *Judge) modelLine(file string, v models.Verdict, p rundir.PropertyVerdict) {
+	line := fmt.Sprintf("%s %s: %s %s", j.Sign(v.Outcome), file, p.Property, v.Outcome)
 	if about := cmp.Or(p.Sentence, p.Reason); about != "" {
 		line += ": " + terminal.Printable(about)
 	}
@@ -176,7 +170,7 @@ func (a *app) modelLine(file string, v models.Verdict, p rundir.PropertyVerdict)
 	if v.Outcome == checker.Unknown && v.Hint != "" {
 		line = ended(line) + " " + v.Hint
 	}
-	a.Paragraph(2, line)
+	j.Paragraph(2, line)
 }
 
 // violatedLocks names the locks that are violated.
@@ -193,7 +187,7 @@ func ended(sentence string) string { return strings.TrimRight(sentence, ".") + "
 
 // picture writes a page, whole or not at all. If there is nothing to draw, it prints a
 // message and returns no error.
-func (a *app) picture(ctx context.Context, file string, draw func(io.Writer) error) error {
+func (j *Judge) picture(ctx context.Context, file string, draw func(io.Writer) error) error {
 	var page bytes.Buffer
 	var nothing error
 	err := within(ctx, func() error {
@@ -204,14 +198,14 @@ func (a *app) picture(ctx context.Context, file string, draw func(io.Writer) err
 		return err
 	}
 	if nothing != nil {
-		a.Say("lockcheck: no picture: %v\n", nothing)
+		j.Say("lockcheck: no picture: %v\n", nothing)
 		return nil
 	}
 	if err := rundir.WriteFile(file, page.Bytes()); err != nil {
 		return exit.Errorf(exit.Usage, "cannot write --html %s: %w", file, rundir.WithoutPath(err))
 	}
-	if !a.Quiet {
-		a.Printf("Picture  %s\n", file)
+	if !j.Quiet {
+		j.Printf("Picture  %s\n", file)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package judging
 
 import (
 	"bufio"
@@ -11,8 +11,8 @@ import (
 )
 
 // convert prints a history in another format.
-func (a *app) convert(ctx context.Context, file, to string, reading formats.Reading) error {
-	src := a.source(file)
+func (j *Judge) convert(ctx context.Context, file, to string, reading formats.Reading) error {
+	src := j.source(file)
 	src.once = true
 	var warnings []history.Warning
 	err := within(ctx, func() error {
@@ -21,23 +21,23 @@ func (a *app) convert(ctx context.Context, file, to string, reading formats.Read
 			return err
 		}
 		defer r.Close()
-		warnings, err = a.rewrite(r, src.title(), to, reading)
+		warnings, err = j.rewrite(r, src.title(), to, reading)
 		return unreadable(err)
 	})
 	if err != nil {
 		return err
 	}
-	a.warn(warnings)
+	j.warn(warnings)
 	return nil
 }
 
 // rewrite prints the unread rest of a history.
-func (a *app) rewrite(r io.Reader, name, to string, reading formats.Reading) ([]history.Warning, error) {
+func (j *Judge) rewrite(r io.Reader, name, to string, reading formats.Reading) ([]history.Warning, error) {
 	in, err := formats.NewReader(r, name, reading)
 	if err != nil {
 		return nil, err
 	}
-	b := bufio.NewWriterSize(a.Stdout, 64<<10)
+	b := bufio.NewWriterSize(j.Stdout, 64<<10)
 	out, err := formats.NewWriter(b, to, in.Header())
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package main
+package judging
 
 import (
 	"bytes"
@@ -144,14 +144,14 @@ func isOther(file string, begins beginning, beside bool) bool {
 
 // passedOver prints which files were not judged although they may have been meant as
 // histories.
-func (a *app) passedOver(files []string) {
+func (j *Judge) passedOver(files []string) {
 	if len(files) == 0 {
 		return
 	}
-	a.Printf("%s passed over: no history, and beside one\n", names.Count(len(files), "file"))
-	if a.Verbose {
+	j.Printf("%s passed over: no history, and beside one\n", names.Count(len(files), "file"))
+	if j.Verbose {
 		for _, file := range files {
-			a.Printf("  %s\n", file)
+			j.Printf("  %s\n", file)
 		}
 	}
 }

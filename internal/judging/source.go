@@ -1,4 +1,4 @@
-package main
+package judging
 
 import (
 	"bytes"
@@ -23,9 +23,9 @@ type source struct {
 	kept  *bytes.Buffer // the data of a pipe
 }
 
-func (a *app) source(file string) *source {
+func (j *Judge) source(file string) *source {
 	if file == "-" {
-		return &source{name: file, stdin: a.stdin}
+		return &source{name: file, stdin: j.Stdin}
 	}
 	return &source{name: file}
 }

@@ -1,4 +1,4 @@
-package main
+package judging
 
 import (
 	"bufio"
@@ -30,7 +30,7 @@ const (
 // with others, or is in a very long line, is printed as if on a line of its own. Lines
 // are not cut at the width of the terminal, because the operation and its lock can be
 // anywhere in them.
-func (a *app) quote(ctx context.Context, src *source, in *taken, lines []int) error {
+func (j *Judge) quote(ctx context.Context, src *source, in *taken, lines []int) error {
 	lines = slices.Compact(slices.Clone(lines))
 	left := len(lines) - quotedFirst - quotedLast // lines that are left out
 	if left > 1 {
@@ -48,16 +48,16 @@ func (a *app) quote(ctx context.Context, src *source, in *taken, lines []int) er
 	width := max(4, len(fmt.Sprint(found.last)))
 	for i, n := range lines {
 		if i == quotedFirst && left > 1 {
-			a.Printf("%*s… and %s more\n", width+2, "", names.Thousands(left))
+			j.Printf("%*s… and %s more\n", width+2, "", names.Thousands(left))
 		}
 		for _, text := range found.lines[n].words(in) {
-			a.Printf("%*d  %s\n", width, n, layout.Clip(terminal.Printable(text), quotedBytes))
+			j.Printf("%*d  %s\n", width, n, layout.Clip(terminal.Printable(text), quotedBytes))
 		}
 	}
-	a.Printf("\n")
+	j.Printf("\n")
 	if in.oneLine {
-		a.Paragraph(0, "The operations stand in one line of the file, so the numbers count operations.")
-		a.Printf("\n")
+		j.Paragraph(0, "The operations stand in one line of the file, so the numbers count operations.")
+		j.Printf("\n")
 	}
 	return nil
 }

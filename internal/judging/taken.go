@@ -1,4 +1,4 @@
-package main
+package judging
 
 import (
 	"context"
@@ -42,6 +42,14 @@ type taken struct {
 	reading formats.Reading
 }
 
+// header returns the header of a history that is judged by properties.
+func (t *taken) header() *history.Header {
+	if t.log != nil {
+		return &t.log.Header
+	}
+	return &t.history.Header
+}
+
 // idle returns the reason why there is nothing to judge, or "".
 func (t *taken) idle() string {
 	switch {
@@ -54,8 +62,8 @@ func (t *taken) idle() string {
 }
 
 // idleDocument returns that reason as a verdict.
-func (t *taken) idleDocument(file string) verdictDocument {
-	var doc verdictDocument
+func (t *taken) idleDocument(file string) Document {
+	var doc Document
 	if t.history != nil {
 		doc.Verdict = rundir.NewVerdict(checker.Judge(t.history), checker.Counts{})
 	} else {
@@ -68,8 +76,8 @@ func (t *taken) idleDocument(file string) verdictDocument {
 
 // take reads a history for the judge that c asks for. When ctx ends it does not wait
 // for more data from a pipe.
-func (s *source) take(ctx context.Context, c checking) (*taken, error) {
-	t := &taken{reading: c.reading, timeout: c.options.Timeout}
+func (s *source) take(ctx context.Context, c Request) (*taken, error) {
+	t := &taken{reading: c.Reading, timeout: c.Options.Timeout}
 	err := within(ctx, func() error {
 		r, err := s.open(ctx)
 		if err != nil {
@@ -89,8 +97,8 @@ func (s *source) take(ctx context.Context, c checking) (*taken, error) {
 	return t, nil
 }
 
-func (t *taken) read(r io.Reader, name string, c checking) error {
-	in, err := formats.NewReader(r, name, c.reading)
+func (t *taken) read(r io.Reader, name string, c Request) error {
+	in, err := formats.NewReader(r, name, c.Reading)
 	if err != nil {
 		return err
 	}
@@ -140,15 +148,15 @@ func (t *taken) add(e *history.Entry) {
 }
 
 // choose decides how a history is judged: by a model, or by properties.
-func (t *taken) choose(h history.Header, c checking) (err error) {
-	t.model = c.model
-	if bare := h.Format == 0; t.model == nil && bare && len(c.promise) == 0 {
-		if t.model, err = parseModel(usualModel); err != nil {
+func (t *taken) choose(h history.Header, c Request) (err error) {
+	t.model = c.Model
+	if bare := h.Format == 0; t.model == nil && bare && len(c.Promise) == 0 {
+		if t.model, err = ParseModel(usualModel); err != nil {
 			return err
 		}
 	}
 	if t.model != nil {
-		t.judge = models.New(*t.model, c.options)
+		t.judge = models.New(*t.model, c.Options)
 	} else {
 		t.history = &history.History{Header: h}
 	}
