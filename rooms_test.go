@@ -28,7 +28,7 @@ var rooms = []string{
 	"locks/redis", "locks/zookeeper", "locks/mysql", "workloads", "catalogue", "internal/names",
 	"internal/env", "internal/harness", "explore",
 	"internal/sim", "internal/worker", "internal/docker", "internal/docker/dockertest",
-	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/environments", "internal/suite", "internal/ask", "internal/suiterun", "internal/summary", "internal/judging", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
+	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/environments", "internal/suite", "internal/ask", "internal/suiterun", "internal/summary", "internal/judging", "internal/merge", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
 	"cmd/lockcheck", "cmd/release",
 }
 
@@ -61,6 +61,7 @@ var only = map[string][]string{
 	"internal/suiterun":  {"history", "checker", "faults", "workloads", "catalogue", "internal/exit", "internal/names", "internal/harness", "explore", "internal/layout", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/suite", "internal/ask"},
 	"internal/summary":   {"checker", "faults", "catalogue", "internal/exit", "internal/names", "internal/harness", "explore", "internal/layout", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/suite", "internal/ask"},
 	"internal/judging":   {"history", "history/formats", "checker", "checker/models", "internal/exit", "internal/names", "internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/ask"},
+	"internal/merge":     {"internal/exit", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},
 }

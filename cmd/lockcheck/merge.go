@@ -2,15 +2,12 @@ package main
 
 import (
 	"cmp"
-	"errors"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/internal/exit"
-	"github.com/lockcheck/lockcheck/internal/outdir"
+	"github.com/lockcheck/lockcheck/internal/merge"
 	"github.com/lockcheck/lockcheck/internal/results"
-	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 func (a *app) mergeCommand() *cobra.Command {
@@ -47,7 +44,7 @@ that was ended early, and keeps the violations that were found then.`,
 			if err := a.readBaseline(baseline); err != nil {
 				return err
 			}
-			return a.merge(args, markdown, a.Out.Path)
+			return a.merge(args, markdown)
 		},
 	}
 	cmd.Flags().Func("out", "write the result, and the files of counterexamples, to this `directory`", func(dir string) error {
@@ -60,46 +57,23 @@ that was ended early, and keeps the violations that were found then.`,
 	return cmd
 }
 
-// merge joins the results in directories, and writes the joined one to out if that is
-// not "".
-func (a *app) merge(dirs []string, markdown bool, out string) error {
-	found, err := a.findResults(dirs)
+// merge joins the results in directories.
+func (a *app) merge(dirs []string, markdown bool) error {
+	join := &merge.Join{Say: a.Say, Out: a.Out, Known: &a.baseline}
+	of, err := join.Find(dirs)
 	if err != nil {
 		return err
-	}
-	parts, shards, err := a.choose(found)
-	if err != nil {
-		return err
-	}
-	if out != "" {
-		if err := cmp.Or(a.Out.CanKeep(), outdir.OwnResult(out), apart(out, parts)); err != nil {
-			return err
-		}
 	}
 	if markdown && a.JSON {
 		return exit.Errorf(exit.Usage, "--json and --markdown: one of them")
 	}
-	switch of := parts[0]; {
+	switch {
 	case of.Matrix != nil && (a.junit != "" || !a.baseline.None()):
 		return exit.Errorf(exit.Usage, "a matrix is held against what is expected: leave out --junit and --baseline")
 	case of.Matrix == nil && markdown:
 		return exit.Errorf(exit.Usage, "--markdown is for shards of matrix, and these are of %s", of.Command)
 	}
-	var docs []*results.Document
-	for _, p := range parts {
-		docs = append(docs, p.Document)
-	}
-	doc := results.Merge(docs, shards)
-	failed := a.collect(doc, found, out)
-	for x := range doc.Counterexamples {
-		x.Replay = terminal.Replay(x.Schedule())
-	}
-	a.baseline.Compare(doc)
-	doc.DecideAfter(failed)
-	if out != "" && failed == nil {
-		failed = a.Out.Leave(doc)
-		doc.DecideAfter(failed)
-	}
+	doc, failed := join.Do()
 	if doc.Matrix != nil {
 		return a.mergedMatrix(doc, markdown, failed)
 	}
@@ -124,50 +98,3 @@ func (a *app) mergedMatrix(doc *results.Document, markdown bool, failed error) e
 	}
 	return cmp.Or(failed, exit.With(doc.ExitCode))
 }
-
-// choose returns the results that make up one exploration.
-func (a *app) choose(found []results.Source) (parts []*results.Source, shards *results.Shards, err error) {
-	for _, f := range found {
-		if f.Matrix == nil {
-			a.baseline.Replace(&f.Head)
-		}
-	}
-	parts, shards, err = results.Choose(found)
-	if err != nil {
-		return nil, nil, exit.Errorf(exit.Usage, "%w", err)
-	}
-	for _, f := range found {
-		if f.Merged() && !parts[0].Merged() {
-			a.Say("lockcheck: %s is left out: it was merged, and there are shards\n", f.File())
-		}
-	}
-	if parts[0].Matrix == nil {
-		err = a.baseline.Note(&parts[0].Head)
-	}
-	return parts, shards, err
-}
-
-// apart makes sure that merging overwrites only an older merged result. It returns an
-// error if out has a shard, the result of another command, or the result of one
-// machine.
-func apart(out string, parts []*results.Source) error {
-	was := outdir.HeadIn(out)
-	switch s := was.Shards; {
-	case was.Command == "":
-	case was.Command != parts[0].Command, s == nil && !wholeOf(parts, out):
-		return exit.Errorf(exit.Usage, "--out %s has the result of lockcheck %s already: name another directory", out, was.Command)
-	case s != nil && !was.Merged() && len(s.Have) == 1:
-		return exit.Errorf(exit.Usage, "--out %s holds shard %d of %d itself: name another directory", out, s.Have[0], s.Of)
-	}
-	return nil
-}
-
-// wholeOf reports whether the result in a directory is one of the parts, or equals one.
-// That result comes from one machine, or was merged from a single shard.
-func wholeOf(parts []*results.Source, dir string) bool {
-	was, err := results.Read(dir)
-	return err == nil && slices.ContainsFunc(parts, func(p *results.Source) bool { return p.Essence() == was.Essence() })
-}
-
-// errNoResults explains where results come from, for the case that none were found.
-var errNoResults = errors.New("a shard leaves its result when it ends, as: lockcheck run LOCK --shard 1/4 --out DIR")

@@ -1,4 +1,4 @@
-package main
+package merge
 
 import (
 	"fmt"
@@ -9,27 +9,23 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// collect copies the files of the counterexamples that count to out, if that is not "",
-// and updates their names in the document.
-func (a *app) collect(doc *results.Document, found []results.Source, out string) error {
-	if out == "" {
+// collect copies the files of the counterexamples that count to the directory for output,
+// if there is one, and updates their names in the document.
+func (j *Join) collect(doc *results.Document) error {
+	if j.Out.Path == "" {
 		return nil
 	}
-	c := newCollector(found, out)
+	c := newCollector(j.found, j.Out.Path)
 	for x := range doc.Counterexamples {
 		if err := c.copy(x.File, x.Shrunk); err != nil {
 			return err
 		}
 	}
-	a.sayLost(c)
+	for _, why := range c.lost {
+		j.Say("lockcheck: %s: its counterexample is named, and not kept\n", why)
+	}
 	doc.Relocate(c.moved)
 	return nil
-}
-
-func (a *app) sayLost(c *collector) {
-	for _, why := range c.lost {
-		a.Say("lockcheck: %s: its counterexample is named, and not kept\n", why)
-	}
 }
 
 // collector copies directories of runs below another one, and only the files that

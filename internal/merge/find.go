@@ -1,4 +1,4 @@
-package main
+package merge
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 )
 
 // findResults reads the results in and below directories, each once.
-func (a *app) findResults(dirs []string) (list []results.Source, err error) {
+func (j *Join) findResults(dirs []string) (list []results.Source, err error) {
 	by := map[string]results.Source{}
 	for _, dir := range dirs {
 		below, err := resultsBelow(dir)
@@ -22,12 +22,12 @@ func (a *app) findResults(dirs []string) (list []results.Source, err error) {
 			return nil, err
 		}
 		if len(below) == 0 {
-			a.Say("lockcheck: no %s in %s or below\n", results.File, dir)
+			j.Say("lockcheck: no %s in %s or below\n", results.File, dir)
 		}
 		for _, f := range below {
 			name := rundir.RealName(f.Dir)
 			if _, twice := by[name]; !twice {
-				a.withoutLost(f.Document)
+				j.withoutLost(f.Document)
 				by[name] = f
 			}
 		}
@@ -43,14 +43,14 @@ func (a *app) findResults(dirs []string) (list []results.Source, err error) {
 
 // withoutLost removes from a result the minimised runs whose files are missing, if the
 // original runs are there: those show the same violation, in a longer run.
-func (a *app) withoutLost(doc *results.Document) {
+func (j *Join) withoutLost(doc *results.Document) {
 	said := map[string]bool{}
 	for x := range doc.Counterexamples {
 		if x.Shrunk == "" || rundir.Exists(x.Shrunk) || !rundir.Exists(x.File) {
 			continue
 		}
 		if !said[x.Shrunk] {
-			a.Say("lockcheck: %s is not there: the run that it was shrunk from counts\n", filepath.Dir(x.Shrunk))
+			j.Say("lockcheck: %s is not there: the run that it was shrunk from counts\n", filepath.Dir(x.Shrunk))
 		}
 		said[x.Shrunk], x.Shrunk = true, ""
 	}
