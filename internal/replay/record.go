@@ -1,4 +1,4 @@
-package main
+package replay
 
 import (
 	"bytes"
@@ -144,9 +144,9 @@ func entries(text []byte) []byte {
 // isReplay matches the directory of a replay.
 var isReplay = regexp.MustCompile(`-replay(-\d+)?$`)
 
-// schedules returns the schedules to replay: for a directory all schedules below it,
+// Schedules returns the schedules to replay: for a directory all schedules below it,
 // ordered by name, except those of replays.
-func schedules(args []string) (files []string, err error) {
+func Schedules(args []string) (files []string, err error) {
 	for _, arg := range args {
 		if info, err := os.Stat(arg); err != nil || !info.IsDir() {
 			files = append(files, arg)
