@@ -28,7 +28,7 @@ var rooms = []string{
 	"locks/redis", "locks/zookeeper", "locks/mysql", "workloads", "catalogue", "internal/names",
 	"internal/env", "internal/harness", "explore",
 	"internal/sim", "internal/worker", "internal/docker", "internal/docker/dockertest",
-	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/environments", "internal/suite", "internal/ask", "internal/suiterun", "internal/summary", "internal/judging", "internal/merge", "internal/replay", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
+	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/environments", "internal/suite", "internal/ask", "internal/suiterun", "internal/summary", "internal/judging", "internal/merge", "internal/replay", "internal/cases", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
 	"cmd/lockcheck", "cmd/release",
 }
 
@@ -63,6 +63,7 @@ var only = map[string][]string{
 	"internal/judging":   {"history", "history/formats", "checker", "checker/models", "internal/exit", "internal/names", "internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/ask"},
 	"internal/merge":     {"internal/exit", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir"},
 	"internal/replay":    {"history", "checker", "catalogue", "internal/exit", "internal/names", "internal/harness", "internal/rundir", "internal/terminal", "internal/outdir", "internal/batch", "internal/ask", "internal/summary", "internal/judging"},
+	"internal/cases":     {"checker", "faults", "catalogue", "internal/exit", "internal/names", "internal/harness", "internal/layout", "internal/rundir", "internal/batch", "internal/ask", "internal/summary", "internal/judging", "internal/terminal"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},
 }

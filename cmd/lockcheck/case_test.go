@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/cases"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/judging"
 )
@@ -69,7 +70,7 @@ func TestInterruptedCasesDoNotLookComplete(t *testing.T) {
 		r := interruptedCase(t, tt.n, tt.within, three...)
 		r.stdout = strings.ReplaceAll(r.stdout, "\n", " ")
 		r.wants(t, interrupted, tt.words, "lockcheck: interrupted")
-		var doc caseDocument
+		var doc cases.Document
 		r = interruptedCase(t, tt.n, tt.within, append(three, "--json")...)
 		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 			t.Fatal(err, r.stdout, r.stderr)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/cases"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 	"github.com/lockcheck/lockcheck/internal/judging"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -52,7 +53,7 @@ func reproduced(t *testing.T, lockcheck string, ids []string) {
 	out := t.TempDir()
 	r := command(t, lockcheck, slices.Concat([]string{"case"}, ids, []string{"--on", "docker", "--json", "--out", out})...)
 	t.Logf("%s", r.stderr)
-	var doc caseDocument
+	var doc cases.Document
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func reproduced(t *testing.T, lockcheck string, ids []string) {
 	runs := 0 // in all cases
 	for _, c := range doc.Cases {
 		t.Logf("%s: %.1f s, T = %d ms, tries: %d", c.ID, c.Seconds, c.LeaseMS, c.Tries)
-		if !c.asDocumented() {
+		if !c.AsDocumented() {
 			t.Errorf("%s: reproduced %v, remedy %s: %s", c.ID, c.Reproduced, c.Remedy, c.Reason)
 		}
 		known, _ := catalogue.FindCase(c.ID)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/cases"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/layout"
@@ -99,7 +100,7 @@ func TestAllCasesAreReproduced(t *testing.T) {
 
 	r = lockcheck(t, "case", "--json", "--out", out)
 	r.wants(t, held)
-	var doc caseDocument
+	var doc cases.Document
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -124,32 +125,6 @@ func TestTheSummaryOfAllCases(t *testing.T) {
 	}
 	if stories := strings.Count(r.stdout, "\nSource "); stories != 1 {
 		t.Errorf("%d stories", stories)
-	}
-}
-
-// The summary names each case that did not behave as documented, and counts the others.
-func TestTheSummaryNamesWhatIsNotAsDocumented(t *testing.T) {
-	var out strings.Builder
-	a := newApp(nil, &out, nil)
-	list := []caseResult{
-		{ID: "one", Kind: string(catalogue.Violation), Lock: "redis-setnx", Reproduced: true, Remedy: "valid", LeaseMS: 1},
-		{ID: "two", Kind: string(catalogue.Violation), Lock: "zk-recipe", Remedy: "valid", Reason: "nothing broke", LeaseMS: 1},
-		{ID: "three", Kind: string(catalogue.Figures), Lock: "zk-recipe", Reproduced: true, Remedy: "violated", LeaseMS: 1},
-		{ID: "four", Kind: string(catalogue.Control), Lock: "redlock", Remedy: "none", Reason: "no clock"},
-	}
-	a.caseSummary("docker", list)
-	for _, want := range []string{"✗ two: nothing broke\n", "✗ three: its remedy did not hold\n", "✗ 3 of the 3 failures", "in 2 of them", "- 1 case cannot be shown on docker", "ZooKeeper                      0                    0         0             2\n"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
-	}
-	for range 20 {
-		list = append(list, list[1])
-	}
-	out.Reset()
-	a.caseSummary("docker", list)
-	if n := strings.Count(out.String(), "\n"); n > 25 {
-		t.Errorf("%d lines:\n%s", n, out.String())
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/cases"
 	"github.com/lockcheck/lockcheck/internal/environments"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -222,7 +223,7 @@ func TestACaseThatDoesNotComeAboutIsPlayedWithALongerLease(t *testing.T) {
 			}
 		}
 		r := e.runs(t, "case", "redis-get-del-race", "--on", "docker", "--json", "--out", t.TempDir())
-		var doc caseDocument
+		var doc cases.Document
 		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 			t.Fatalf("%s: %v\n%s%s", tt.name, err, r.stdout, r.stderr)
 		}

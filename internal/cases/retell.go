@@ -1,9 +1,10 @@
-package main
+package cases
 
 import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
@@ -17,9 +18,15 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// changeable returns the cases in which the flags change something. It returns an error
+// Changes are what is different when a case is told again.
+type Changes struct {
+	Lock  string        // "": its own
+	Pause time.Duration // of pauses; 0: as documented
+}
+
+// Changeable returns the cases in which the flags change something. It returns an error
 // if they change nothing in a case that was named itself.
-func (a *app) changeable(ids []string, named func(id string) bool, f caseFlags) ([]string, error) {
+func (to *Stage) Changeable(ids []string, named func(id string) bool, f Changes) ([]string, error) {
 	var some []string
 	var first error // why the first case was left out
 	for _, id := range ids {
@@ -28,7 +35,7 @@ func (a *app) changeable(ids []string, named func(id string) bool, f caseFlags) 
 			return nil, err
 		}
 		if err != nil {
-			a.Say("lockcheck: skipped: %v\n", err)
+			to.Say("lockcheck: skipped: %v\n", err)
 			first = cmp.Or(first, err)
 			continue
 		}
@@ -41,22 +48,22 @@ func (a *app) changeable(ids []string, named func(id string) bool, f caseFlags) 
 }
 
 // change returns an error if the flags cannot change a case.
-func (f caseFlags) change(id string) error {
+func (f Changes) change(id string) error {
 	c, _ := catalogue.FindCase(id)
-	if f.pause != 0 && !slices.ContainsFunc(c.Schedules, func(s catalogue.Schedule) bool {
+	if f.Pause != 0 && !slices.ContainsFunc(c.Schedules, func(s catalogue.Schedule) bool {
 		return slices.ContainsFunc(s.Faults, isPause)
 	}) {
 		return exit.Errorf(exit.Usage, "--pause changes nothing in %s: nobody is paused in it", id)
 	}
-	if f.lock == "" {
+	if f.Lock == "" {
 		return nil
 	}
-	lock, _ := catalogue.FindLock(f.lock)
+	lock, _ := catalogue.FindLock(f.Lock)
 	if own, _ := catalogue.FindLock(c.Setup.Lock); lock.Store != own.Store {
-		return exit.Errorf(exit.Usage, "%s cannot be told with %s, which stands on %s: it happens to %s", id, f.lock, lock.Store, own.Store)
+		return exit.Errorf(exit.Usage, "%s cannot be told with %s, which stands on %s: it happens to %s", id, f.Lock, lock.Store, own.Store)
 	}
-	if err := ask.Fits(f.lock, c.Setup.Options); err != nil {
-		return exit.Errorf(exit.Usage, "%s cannot be told with %s: %w", id, f.lock, err)
+	if err := ask.Fits(f.Lock, c.Setup.Options); err != nil {
+		return exit.Errorf(exit.Usage, "%s cannot be told with %s: %w", id, f.Lock, err)
 	}
 	return nil
 }
@@ -64,13 +71,13 @@ func (f caseFlags) change(id string) error {
 func isPause(in faults.Injection) bool { return in.Fault == "pause" }
 
 // impossible prints that a case cannot be shown in an environment.
-func (a *app) impossible(p *batch.Runner, id, why string) {
-	a.Paragraph(2, a.Sign(checker.NA)+" "+id+": n/a on "+p.Name()+": "+why)
-	a.Printf("\n")
+func (to *Stage) impossible(p *batch.Runner, id, why string) {
+	to.Paragraph(2, to.Sign(checker.NA)+" "+id+": n/a on "+p.Name()+": "+why)
+	to.Printf("\n")
 }
 
-// retell runs cases with the changes of the flags.
-func (a *app) retell(p *batch.Runner, ids []string, named func(id string) bool, f caseFlags) error {
+// Retell runs cases with the changes of the flags.
+func (to *Stage) Retell(p *batch.Runner, ids []string, named func(id string) bool, f Changes) error {
 	code := exit.Held
 	var told judging.Documents
 	for i, id := range ids {
@@ -80,14 +87,14 @@ func (a *app) retell(p *batch.Runner, ids []string, named func(id string) bool, 
 		}
 		c, _ := catalogue.FindCase(id)
 		if why := cmp.Or(c.NotOn[p.Name()], p.Lacks(&c)); why != "" {
-			a.impossible(p, id, why)
+			to.impossible(p, id, why)
 			if named(id) {
 				code = exit.Worse(code, exit.Unproven)
 			}
 			continue
 		}
 		for _, s := range c.Schedules {
-			doc, err := a.retellSchedule(p, c, s, f)
+			doc, err := to.retellSchedule(p, c, s, f)
 			told.Interrupted = p.Interrupted()
 			if err != nil && told.Interrupted {
 				break
@@ -106,10 +113,10 @@ func (a *app) retell(p *batch.Runner, ids []string, named func(id string) bool, 
 		code = exit.Worse(code, exit.Unproven)
 	}
 	if told.Left > 0 {
-		a.Paragraph(0, names.NotBegun(told.Left))
+		to.Paragraph(0, names.NotBegun(told.Left))
 	}
-	if a.JSON {
-		if err := judging.PrintVerdicts(a.Terminal, told); err != nil {
+	if to.JSON {
+		if err := judging.PrintVerdicts(to.Terminal, told); err != nil {
 			return err
 		}
 	}
@@ -122,14 +129,14 @@ type retold struct {
 	code int
 }
 
-func (a *app) retellSchedule(p *batch.Runner, c catalogue.Case, s catalogue.Schedule, f caseFlags) (doc retold, err error) {
+func (to *Stage) retellSchedule(p *batch.Runner, c catalogue.Case, s catalogue.Schedule, f Changes) (doc retold, err error) {
 	plan, _, _ := harness.CasePlans(c, s, p.Name(), p.LeaseOf(c))
-	if f.lock != "" {
-		plan.Lock = f.lock
+	if f.Lock != "" {
+		plan.Lock = f.Lock
 	}
 	for i := range plan.Faults {
-		if f.pause != 0 && isPause(plan.Faults[i]) {
-			plan.Faults[i].For = f.pause
+		if f.Pause != 0 && isPause(plan.Faults[i]) {
+			plan.Faults[i].For = f.Pause
 		}
 	}
 	name := harness.ScheduleName(c, s) + "-changed"
@@ -141,19 +148,19 @@ func (a *app) retellSchedule(p *batch.Runner, c catalogue.Case, s catalogue.Sche
 	if err != nil {
 		return doc, err
 	}
-	a.Heading(harness.ScheduleName(c, s) + ", changed")
-	if err := a.Run(j, nil); err != nil {
+	to.Heading(harness.ScheduleName(c, s) + ", changed")
+	if err := to.Run(j, nil); err != nil {
 		return doc, err
 	}
-	a.VerdictTable(j.Verdicts, nil)
-	doc = retold{judging.Document{Verdict: rundir.NewVerdict(j.Verdicts, j.Reached)}, a.Disputed(name, j.Verdicts, exit.Of(checker.Promise(nil).Judge(j.Outcome)))}
+	to.VerdictTable(j.Verdicts, nil)
+	doc = retold{judging.Document{Verdict: rundir.NewVerdict(j.Verdicts, j.Reached)}, to.Disputed(name, j.Verdicts, exit.Of(checker.Promise(nil).Judge(j.Outcome)))}
 	doc.File = filepath.Join(dir, rundir.HistoryFile)
 	if why := batch.Idle(j); why != "" && doc.code == exit.Held {
 		doc.code, doc.Reason = exit.Unproven, why
-		a.Paragraph(2, "Proves nothing: "+why+".")
+		to.Paragraph(2, "Proves nothing: "+why+".")
 	}
-	a.Printf("Files    %s\n", dir)
-	a.ReplayLine(dir)
-	a.Printf("\n")
+	to.Printf("Files    %s\n", dir)
+	to.ReplayLine(dir)
+	to.Printf("\n")
 	return doc, nil
 }

@@ -1,4 +1,4 @@
-package main
+package cases
 
 import (
 	"cmp"
@@ -10,30 +10,27 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// exampleCase is the case whose story "lockcheck case" prints, as in the README.
-const exampleCase = "redis-get-del-race"
-
 // mostUnexpected limits the list of cases that did not behave as documented: the
 // summary stays below 25 lines.
 const mostUnexpected = 8
 
-// asDocumented reports whether a case and its remedy behaved as documented. A remedy
+// AsDocumented reports whether a case and its remedy behaved as documented. A remedy
 // counts only if it can be run.
-func (c *caseResult) asDocumented() bool {
+func (c *Result) AsDocumented() bool {
 	return c.Reproduced && (c.Remedy == "valid" || c.Remedy == "none")
 }
 
 // skipped reports whether the case cannot be shown in its environment.
-func (c *caseResult) skipped() bool { return !c.Reproduced && c.LeaseMS == 0 }
+func (c *Result) skipped() bool { return !c.Reproduced && c.LeaseMS == 0 }
 
 // caseCounts counts the cases of one store by their outcome.
 type caseCounts struct{ broke, held, measured, other, skipped int }
 
-func (n *caseCounts) add(c *caseResult) {
+func (n *caseCounts) add(c *Result) {
 	switch kind := catalogue.Kind(c.Kind); {
 	case c.skipped():
 		n.skipped++
-	case !c.asDocumented():
+	case !c.AsDocumented():
 		n.other++
 	case kind == catalogue.Control:
 		n.held++
@@ -45,7 +42,7 @@ func (n *caseCounts) add(c *caseResult) {
 }
 
 // caseSummary prints the outcomes of all cases by store, in at most 25 lines.
-func (a *app) caseSummary(on string, cases []caseResult) {
+func (to *Stage) caseSummary(on string, cases []Result) {
 	counts := map[catalogue.Store]*caseCounts{}
 	failures, remedies, kept := 0, 0, 0
 	for i := range cases {
@@ -63,46 +60,46 @@ func (a *app) caseSummary(on string, cases []caseResult) {
 			kept++
 		}
 	}
-	a.Heading(fmt.Sprintf("%s on %s", names.Count(len(cases), "documented case"), on))
-	a.Printf("  %-11s%21s%21s%10s%14s\n", "", "broke as documented", "held as documented", "measured", "anything else")
+	to.Heading(fmt.Sprintf("%s on %s", names.Count(len(cases), "documented case"), on))
+	to.Printf("  %-11s%21s%21s%10s%14s\n", "", "broke as documented", "held as documented", "measured", "anything else")
 	for store := range catalogue.StoreMySQL + 1 {
 		if n := counts[store]; n != nil {
-			a.Printf("  %-11s%21d%21d%10d%14d\n", store, n.broke, n.held, n.measured, n.other)
+			to.Printf("  %-11s%21d%21d%10d%14d\n", store, n.broke, n.held, n.measured, n.other)
 		}
 	}
-	a.Printf("\n")
+	to.Printf("\n")
 	sign, times := checker.Valid, "each time"
 	if kept < remedies {
 		sign, times = checker.Violated, fmt.Sprintf("in %d of them", kept)
 	}
-	a.Paragraph(2, fmt.Sprintf("%s %d of the %d failures have a remedy that can be run: under the same schedule it kept its promise %s.",
-		a.Sign(sign), remedies, failures, times))
-	a.unexpectedCases(on, cases)
-	a.Printf("\n")
-	a.Paragraph(9, "Stories  lockcheck case --all prints every story, lockcheck case ID one of them; lockcheck list cases lists the IDs")
-	a.Paragraph(9, "Yours    lockcheck init writes what you need to test your own lock")
-	a.Printf("\n")
+	to.Paragraph(2, fmt.Sprintf("%s %d of the %d failures have a remedy that can be run: under the same schedule it kept its promise %s.",
+		to.Sign(sign), remedies, failures, times))
+	to.unexpectedCases(on, cases)
+	to.Printf("\n")
+	to.Paragraph(9, "Stories  lockcheck case --all prints every story, lockcheck case ID one of them; lockcheck list cases lists the IDs")
+	to.Paragraph(9, "Yours    lockcheck init writes what you need to test your own lock")
+	to.Printf("\n")
 }
 
 // unexpectedCases lists the cases that did not behave as documented, and counts those
 // that cannot be shown here.
-func (a *app) unexpectedCases(on string, cases []caseResult) {
+func (to *Stage) unexpectedCases(on string, cases []Result) {
 	skipped, listed := 0, 0
 	for i := range cases {
 		c := &cases[i]
 		switch {
 		case c.skipped():
 			skipped++
-		case c.asDocumented():
+		case c.AsDocumented():
 		case listed == mostUnexpected:
-			a.Paragraph(2, "  … and more: lockcheck case --all")
+			to.Paragraph(2, "  … and more: lockcheck case --all")
 			listed++
 		case listed < mostUnexpected:
 			listed++
-			a.Printf("%s\n", layout.Clip(fmt.Sprintf("%s %s: %s", a.Sign(checker.Violated), c.ID, cmp.Or(c.Reason, "its remedy did not hold")), layout.Columns))
+			to.Printf("%s\n", layout.Clip(fmt.Sprintf("%s %s: %s", to.Sign(checker.Violated), c.ID, cmp.Or(c.Reason, "its remedy did not hold")), layout.Columns))
 		}
 	}
 	if skipped > 0 {
-		a.Paragraph(2, fmt.Sprintf("- %s cannot be shown on %s (see: lockcheck list cases)", names.Count(skipped, "case"), on))
+		to.Paragraph(2, fmt.Sprintf("- %s cannot be shown on %s (see: lockcheck list cases)", names.Count(skipped, "case"), on))
 	}
 }

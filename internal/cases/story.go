@@ -1,0 +1,177 @@
+package cases
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/layout"
+)
+
+// tellCase saves the runs of a case. With tell it also prints the case: its failure,
+// its runs and its remedy.
+func (to *Stage) tellCase(p *batch.Runner, r *harness.CaseResult, again []string, tell bool) error {
+	dirs := make([]string, len(r.Schedules))
+	for i, s := range r.Schedules {
+		name := harness.ScheduleName(r.Case, s.Schedule)
+		var err error
+		if dirs[i], err = p.Save(name, s.Flawed); err != nil {
+			return err
+		}
+		if s.Healthy != nil {
+			if _, err = p.Save(name+"-no-fault", s.Healthy); err != nil {
+				return err
+			}
+		}
+		if s.Remedied != nil {
+			if _, err = p.Save(name+"-remedy", s.Remedied); err != nil {
+				return err
+			}
+		}
+	}
+	if to.JSON || to.Quiet || !tell {
+		return nil
+	}
+	to.Heading(r.Case.ID)
+	to.Paragraph(0, r.Case.Title+".")
+	to.Paragraph(0, r.Case.Tells)
+	to.Paragraph(9, "Source   "+r.Case.Source)
+	to.Printf("\n")
+	for i, s := range r.Schedules {
+		if s.Schedule.Name != "" {
+			to.Printf("Schedule: %s\n\n", s.Schedule.Name)
+		}
+		if err := to.Run(s.Flawed, nil); err != nil {
+			return err
+		}
+		if to.Verbose && s.Remedied != nil {
+			to.Printf("The same with the remedy:\n\n")
+			if err := to.Run(s.Remedied, r.Case.Remedy.Keeps); err != nil {
+				return err
+			}
+		}
+		to.Printf("Files    %s\n", dirs[i])
+		to.ReplayLine(dirs[i])
+		to.Printf("\n")
+	}
+	to.measured(r)
+	for _, why := range again {
+		to.Paragraph(2, to.Sign(checker.NA)+" Played again: "+why+".")
+	}
+	if r.Reproduced {
+		to.Paragraph(2, to.Sign(checker.Valid)+" Reproduced. "+healthyWords(r))
+	} else {
+		to.Paragraph(2, fmt.Sprintf("%s Not reproduced: %s.", to.Sign(checker.Violated), r.Reason))
+	}
+	if r.Case.Remedy.None != "" {
+		to.Paragraph(2, fmt.Sprintf("%s Remedy: none to run: %s.", to.Sign(checker.NA), r.Case.Remedy.None))
+	} else {
+		to.Paragraph(2, fmt.Sprintf("%s Remedy: %s %s", to.Sign(remedyOutcome(r.Remedy)), r.Case.Remedy.Words, remedyWords(r)))
+	}
+	to.Printf("\n")
+	return nil
+}
+
+func remedyOutcome(remedy string) checker.Outcome {
+	switch remedy {
+	case "valid":
+		return checker.Valid
+	case "violated":
+		return checker.Violated
+	default:
+		return checker.Unknown
+	}
+}
+
+// healthyWords describes the run without the fault.
+func healthyWords(r *harness.CaseResult) string {
+	if !slices.ContainsFunc(r.Schedules, func(s harness.ScheduleResult) bool { return s.Healthy != nil }) {
+		return "It takes no fault."
+	}
+	list := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Healthy }).Strings()
+	switch len(list) {
+	case 0:
+		return "Without the fault nothing is violated."
+	case 1:
+		return "Without the fault only " + list[0] + " is violated."
+	}
+	return "Without the fault only " + strings.Join(list, " and ") + " are violated."
+}
+
+// measured prints the result of a measure.
+func (to *Stage) measured(r *harness.CaseResult) {
+	f := r.Case.Figure
+	if f == nil {
+		return
+	}
+	text := f.Of.Label() + ": " + f.Of.Figure(r.Figure)
+	if r.Case.Remedy.None == "" {
+		text += "; with the remedy " + f.Of.Figure(r.RemedyFigure)
+	}
+	to.Paragraph(9, text+".")
+}
+
+// remedyWords says which remedy ran, and what it kept.
+func remedyWords(r *harness.CaseResult) string {
+	setup := r.Case.Remedy.Setup
+	what := setup.Lock
+	if o := setup.Options.String(); o != "" {
+		what += " with " + o
+	}
+	if setup.Fencing != "" {
+		what += " and fencing"
+	}
+	what += serverWords(setup.Server)
+	text := fmt.Sprintf("%s, under the same schedule, keeps %s.", what, strings.Join(checker.Promise(r.Case.Remedy.Keeps).Strings(), ", "))
+	if r.Remedy != "valid" {
+		return text + " Not here: " + r.RemedyReason + "."
+	}
+	if also := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Remedied }).Strings(); also != nil {
+		text += " It does not keep " + strings.Join(also, ", ") + "."
+	}
+	return text
+}
+
+// serverWords describes servers that are not set up in the usual way.
+func serverWords(s catalogue.Server) string {
+	text := ""
+	if s.Fsync != "" {
+		text += " on a server with fsync " + string(s.Fsync)
+	}
+	if s.Eviction != "" {
+		text += " on a server with maxmemory-policy " + string(s.Eviction)
+	}
+	if s.Sequence != 0 {
+		text += fmt.Sprintf(" on an ensemble whose next number is %d", s.Sequence)
+	}
+	return text
+}
+
+// caseTable prints the overview at the end.
+func (to *Stage) caseTable(cases []Result) {
+	if len(cases) < 2 {
+		return
+	}
+	width := 0
+	for _, c := range cases {
+		width = max(width, len(c.ID))
+	}
+	room := layout.Columns - width - len("✗   remedy violated") + 2 // the sign takes one column and three bytes
+	for _, c := range cases {
+		sign, words := to.Sign(checker.Valid), strings.Join(c.Violated, ", ")
+		switch {
+		case c.Remedy == "none" && len(c.Violated) == 0 && !c.Reproduced:
+			sign, words = to.Sign(checker.NA), "n/a here"
+		case !c.Reproduced || c.Remedy == "violated" || c.Remedy == "unknown":
+			sign, words = to.Sign(checker.Violated), c.Reason
+		case c.Kind == string(catalogue.Control):
+			words = "held, as it should"
+		}
+		to.Printf("%s %-*s %-*s %s\n", sign, width, c.ID, room, layout.Clip(words, room), "remedy "+c.Remedy)
+	}
+	to.Printf("\n")
+}
