@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
 )
 
 // benches lists the measurements.
@@ -176,7 +178,7 @@ func (a *app) contest(cmd *cobra.Command, f benchFlags, of *bench.Contest, serve
 	} else {
 		err = a.compareOnDocker(p, c, serve, done)
 	}
-	return a.compared(p, c, func() any { return newBenchDocument(c) }, c.Cells != nil, err)
+	return a.compared(p, c, func() any { return bench.NewDocument(c) }, c.Cells != nil, err)
 }
 
 // contention compares ways to wait for one lock.
@@ -200,7 +202,7 @@ func mysqlServer(ctx context.Context, o docker.Options) (addr string, remove fun
 
 // compared shows the measurements and saves them. err is the error that ended
 // measuring; any reports whether there is anything to show.
-func (a *app) compared(p *batch.Runner, c comparison, document func() any, any bool, err error) error {
+func (a *app) compared(p *batch.Runner, c bench.Result, document func() any, any bool, err error) error {
 	a.ClearProgress()
 	if err != nil && !p.Interrupted() {
 		return err
@@ -209,12 +211,12 @@ func (a *app) compared(p *batch.Runner, c comparison, document func() any, any b
 		if a.JSON {
 			err = errors.Join(err, a.PrintJSON(document()))
 		}
-		a.benchTable(c)
+		bench.Print(a.Terminal, c)
 	}
 	if err != nil { // an incomplete picture is not shown
 		return err
 	}
-	return a.keepComparison(c)
+	return bench.Keep(a.Terminal, a.Out.Path, c)
 }
 
 // server starts a server and returns its address and a function that removes it.
@@ -237,4 +239,9 @@ func failedServer(p *batch.Runner, err error) error {
 		return exit.Errorf(exit.Unavailable, "%w", err)
 	}
 	return err
+}
+
+// benchProgress shows the number of finished cells on a terminal.
+func (a *app) benchProgress(cells int) func(int) {
+	return func(done int) { a.ShowProgress(fmt.Sprintf("%d of %s ", done, names.Count(cells, "cell"))) }
 }

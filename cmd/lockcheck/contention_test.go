@@ -40,7 +40,7 @@ func TestContentionIsMeasuredAndDrawn(t *testing.T) {
 func TestContentionAsJSON(t *testing.T) {
 	r := lockcheck(t, "bench", "contention", "--json", "--clients", "3", "--for", "10s", "--out", t.TempDir())
 	r.wants(t, held)
-	var doc benchDocument
+	var doc bench.Document
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestFairnessIsMeasuredAndDrawn(t *testing.T) {
 func TestFairnessAsJSON(t *testing.T) {
 	r := lockcheck(t, "bench", "fairness", "--json", "--clients", "3", "--for", "50s", "--out", t.TempDir())
 	r.wants(t, held)
-	var doc benchDocument
+	var doc bench.Document
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func TestTheHerdFitsATerminal(t *testing.T) {
 func TestTheHerdAsJSON(t *testing.T) {
 	r := lockcheck(t, "bench", "herd", "--json", "--clients", "2,4", "--for", "1s", "--out", t.TempDir())
 	r.wants(t, held)
-	var doc herdDocument
+	var doc bench.HerdDocument
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatal(err)
 	}

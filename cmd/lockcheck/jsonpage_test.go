@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lockcheck/lockcheck/internal/bench"
 )
 
 // jsonPage is docs/json.md, parsed.
@@ -265,7 +267,7 @@ func TestThePageOfJSONHasWhatIsRarelyPrinted(t *testing.T) {
 	for section, doc := range map[string]any{
 		"init":  initDocument{Files: []string{"lockcheck.yaml"}},
 		"clean": cleanDocument{Removed: []string{"container 1"}},
-		"herds": herdDocument{Cores: 2, Load: []float64{0, 0.5}, Cells: []herdCell{}, Growth: []herdGrowth{{}}},
+		"herds": bench.HerdDocument{Cores: 2, Load: []float64{0, 0.5}, Cells: []bench.HerdCell{}, Growth: []bench.HerdGrowth{{}}},
 	} {
 		text, err := json.Marshal(doc)
 		if err != nil {
