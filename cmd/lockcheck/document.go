@@ -58,3 +58,27 @@ func (a *app) conclude(d *results.Document, failed error) error {
 	}
 	return cmp.Or(failed, exit.With(d.ExitCode))
 }
+
+// leaveShard writes the result of a shard like saveShard, and prints that it is a
+// shard.
+func (a *app) leaveShard(d *results.Document, failed error) error {
+	err := a.saveShard(d, failed)
+	if err == nil {
+		a.Shard(d.Shards)
+	}
+	return err
+}
+
+// saveShard writes the result of a shard to the directory for output. failed is the
+// error that ended it early, or nil.
+func (a *app) saveShard(d *results.Document, failed error) error {
+	if d.Shards == nil {
+		return nil
+	}
+	if d.Interrupted || failed != nil {
+		d.Shards.Interrupt()
+	}
+	a.Out.TakeEarlier(d, &a.baseline, a.Say)
+	d.DecideAfter(failed)
+	return a.Out.Leave(d)
+}

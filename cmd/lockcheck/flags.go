@@ -2,16 +2,27 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/ask"
+	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/environments"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
 // misused explains what is wrong with a flag among the arguments, and suggests the flag
@@ -62,4 +73,176 @@ func wrongValue(err *pflag.InvalidValueError) string {
 		return kind
 	}
 	return cmp.Or(errors.Unwrap(err), error(err)).Error()
+}
+
+// environmentFlags defines the flags that choose an environment.
+func environmentFlags(cmd *cobra.Command, f *ask.Environment) {
+	f.Given = cmd.Flags().Changed
+	cmd.Flags().StringVar(&f.On, "on", "sim", "where to run: sim (virtual time, needs nothing), docker (real servers)")
+	durationFlag(cmd.Flags(), &f.Lease, "lease", 0, "the lease `T`, 200ms to 10m (default 10s in sim; on docker 1s, 2s on several masters, 4s where servers have replicas)")
+}
+
+// openEnvironment makes the environment that the flags name. If an error comes from the
+// environment, the returned runner still describes it.
+func (a *app) openEnvironment(ctx context.Context, f ask.Environment) (*batch.Runner, error) {
+	if err := ask.Choice("on", f.On, suite.Places...); err != nil {
+		return nil, err
+	}
+	if f.Lease != 0 || f.Given != nil && f.Given("lease") {
+		if err := harness.LeaseFits(f.Lease); err != nil {
+			return nil, exit.Errorf(exit.Usage, "--lease %v: %w", f.Lease, err)
+		}
+	}
+	return a.environments().Open(ctx, f.On, f.Lease)
+}
+
+// environments returns what opens the environments of this command.
+func (a *app) environments() *environments.Opener {
+	return &environments.Opener{Out: a.Out, Log: a.Stderr, Say: a.Say, Real: func() { a.servers.Store(true) }}
+}
+
+// duration is the value of a flag: a length of time.
+type duration time.Duration
+
+// durationFlag adds a flag for a length of time.
+func durationFlag(f *pflag.FlagSet, to *time.Duration, name string, usual time.Duration, usage string) {
+	*to = usual
+	f.Var((*duration)(to), name, usage)
+}
+
+// Set reads a duration such as "90s" or "1m30s".
+func (d *duration) Set(text string) error {
+	parsed, err := time.ParseDuration(text)
+	if err != nil {
+		return errors.New("want a duration, as 2s or 1m")
+	}
+	*d = duration(parsed)
+	return nil
+}
+
+// String returns d without the units that are zero.
+func (d *duration) String() string {
+	if *d == 0 {
+		return "0"
+	}
+	text := time.Duration(*d).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// Type returns the name that cobra shows where the usage text names none.
+func (d *duration) Type() string { return "duration" }
+
+// byteSize is the value of a flag: a number of bytes.
+type byteSize int64
+
+// byteUnits are the possible units of a size, in lower case, the largest first.
+var byteUnits = []struct {
+	name string
+	size float64
+}{
+	{"tib", 1 << 40},
+	{"gib", 1 << 30},
+	{"mib", 1 << 20},
+	{"kib", 1 << 10},
+	{"tb", 1e12},
+	{"gb", 1e9},
+	{"mb", 1e6},
+	{"kb", 1e3},
+	{"b", 1},
+}
+
+// fewBytes is the size below which the unit was probably forgotten.
+const fewBytes = 1 << 20
+
+// Set reads a size such as "1500000", "500MB" or "1.5 GiB".
+func (s *byteSize) Set(text string) error {
+	number, unit := strings.ToLower(strings.TrimSpace(text)), 1.0
+	bare := true
+	for _, u := range byteUnits {
+		if n, found := strings.CutSuffix(number, u.name); found {
+			number, unit, bare = strings.TrimSpace(n), u.size, false
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(number, 64)
+	switch {
+	case err != nil || !(n >= 0 && n*unit < math.MaxInt64):
+		return errors.New("want a number of bytes, as 1500000, 500MB or 2GiB")
+	case bare && n > 0 && n < fewBytes:
+		return fmt.Errorf("%s is bytes; did you mean %sMB?", number, number)
+	}
+	*s = byteSize(n * max(unit, 1))
+	return nil
+}
+
+// String returns s in the largest unit that divides it.
+func (s *byteSize) String() string {
+	for _, u := range []struct {
+		name string
+		size byteSize
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"GB", 1e9}, {"MB", 1e6}} {
+		if *s > 0 && *s%u.size == 0 {
+			return fmt.Sprint(int64(*s/u.size), u.name)
+		}
+	}
+	return fmt.Sprint(int64(*s))
+}
+
+// Type returns the name that cobra shows where the usage text names none.
+func (s *byteSize) Type() string { return "size" }
+
+// shardValue is the value of --shard.
+type shardValue explore.Shard
+
+// Set reads i/n, for example 2/4.
+func (s *shardValue) Set(text string) error {
+	shard, err := explore.ParseShard(text)
+	*s = shardValue(shard)
+	return err
+}
+
+// String returns "" if there are no shards.
+func (s *shardValue) String() string {
+	if s.Of == 0 {
+		return ""
+	}
+	return explore.Shard(*s).String()
+}
+
+// Type returns the name of the value in the help.
+func (*shardValue) Type() string { return "i/n" }
+
+func shardFlag(fl *pflag.FlagSet, s *explore.Shard) {
+	fl.Var((*shardValue)(s), "shard", "do the part `i/n` of it, as 2/4: the second of four (see: lockcheck merge --help)")
+}
+
+func baselineFlag(fl *pflag.FlagSet, to *string) {
+	fl.Var((*fileName)(to), "baseline", "result `file` (result.json, or what --json printed): what is violated there is listed and fails nothing")
+}
+
+// fileName is the value of a flag that names a file. An empty name is an error: it
+// usually comes from a variable that is not set.
+type fileName string
+
+func (f *fileName) Set(name string) error {
+	if name == "" {
+		return errors.New("it has to be the name of a file")
+	}
+	*f = fileName(name)
+	return nil
+}
+
+func (f *fileName) String() string { return string(*f) }
+func (f *fileName) Type() string   { return "file" }
+
+// readBaseline reads the known violations.
+func (a *app) readBaseline(file string) (err error) {
+	a.baseline, err = results.ReadKnown(file, a.Out.Path)
+	return err
 }

@@ -2,15 +2,25 @@ package main
 
 import (
 	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/ask"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
+	"github.com/lockcheck/lockcheck/internal/terminal"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // matrixFlags are the flags of matrix.
@@ -150,4 +160,188 @@ func (f *matrixFlags) validate(cmd *cobra.Command) error {
 		}
 	}
 	return ask.Numbers(cmd.Flags().Changed, ask.Number("runs", f.runs, harness.MostRuns), ask.Number("jobs", f.jobs, harness.MostJobs))
+}
+
+// columns returns the faults to look at. They include "none", unless a flag takes it
+// out, and with "none" the workloads that misuse the lock.
+func (f *matrixFlags) columns() ([]string, error) {
+	list := slices.Clone(f.faults)
+	none := slices.ContainsFunc(list, func(name string) bool { return name == "all" || name == catalogue.NoFault }) ||
+		len(list) > 0 && strings.HasPrefix(list[0], "-")
+	if len(list) > 1 || len(list) == 1 && list[0] == "-none" {
+		none = none && !slices.Contains(list, "-none")
+		list = slices.DeleteFunc(list, func(name string) bool { return strings.TrimPrefix(name, "-") == catalogue.NoFault })
+		if len(list) == 0 {
+			list = []string{"all"}
+		}
+	}
+	kinds, err := ask.Faults(list)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	if none {
+		names = append(names, catalogue.NoFault)
+		for _, w := range workloads.Misuses() {
+			names = append(names, w.Name)
+		}
+	}
+	for _, k := range kinds {
+		names = append(names, k.Name)
+	}
+	return names, nil
+}
+
+// cells returns the cells that the arguments and flags name. absent lists the pairs of
+// a lock and a fault that have no cell in this environment.
+func (a *app) cells(p *batch.Runner, args []string, f matrixFlags) (cells []*explore.Cell, absent []results.MatrixNoCell, err error) {
+	ids, err := ask.Match("lock", args, names.Locks())
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := f.columns()
+	if err != nil {
+		return nil, nil, err
+	}
+	calibration, err := catalogue.Calibrated()
+	if err != nil {
+		return nil, nil, err
+	}
+	shared := explore.Settings{
+		On: p.Name(), Lease: p.BaseLease(), Seed: f.seed, Runs: f.runs, Jobs: f.jobs,
+		Clients: explore.AnyClients, Acquires: explore.AnyAcquires, Count: explore.AnyCount,
+	}
+	if p.Name() != "sim" {
+		shared.Usual(p.BaseLease())
+		shared.Count, shared.Busy = explore.Exactly(1), false // expectations are for single faults
+		shared.Runs, shared.For = batch.Unlimited, f.limit
+	}
+	var kinds []faults.Fault
+	for _, name := range names {
+		if k, ok := faults.Find(name); ok {
+			kinds = append(kinds, k)
+		}
+	}
+	if kinds, err = ask.AvailableFaults(a.Say, p, kinds, true); err != nil {
+		return nil, nil, err
+	}
+	for _, id := range ids {
+		lock, _ := catalogue.FindLock(id)
+		for _, name := range names {
+			i := slices.IndexFunc(kinds, func(k faults.Fault) bool { return k.Name == name })
+			if _, kind := faults.Find(name); kind && i < 0 || !kind && !slices.Contains(lock.Columns(), name) {
+				continue
+			}
+			if i >= 0 {
+				if reason := cmp.Or(lock.Applies(kinds[i], shared.Server), p.Strikes(&lock, kinds[i])); reason != nil {
+					absent = append(absent, results.MatrixNoCell{Lock: id, Fault: name, Reason: reason.Error()})
+					continue
+				}
+			}
+			c, err := explore.NewCell(shared, lock, id, name, &calibration)
+			if err != nil {
+				return nil, nil, err
+			}
+			if f.holding && !c.Expect.HoldsSlowly() {
+				continue
+			}
+			cells = append(cells, c)
+		}
+	}
+	switch {
+	case len(cells) > 0:
+		return cells, absent, nil
+	case f.holding:
+		return nil, nil, exit.Errorf(exit.Usage, "none of these cells must hold: leave out --holding, or name other locks or faults")
+	}
+	return nil, nil, exit.Errorf(exit.Usage, "none of these faults applies: %s", absent[0].Reason)
+}
+
+// matrixInSim runs all cells in parallel. On error it still returns the finished cells.
+func (a *app) matrixInSim(p *batch.Runner, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
+	found, whole, err := explore.Matrix(p.Ctx, p.Simulator(), cells, f.jobs, a.MatrixProgress(true))
+	a.ClearProgress()
+	done := []results.Cell{}
+	for i, c := range cells {
+		if found[i].Runs == 0 && !whole[i] {
+			continue // an error ended the matrix before this cell began
+		}
+		m, failed := a.judged(p, c, found[i], whole[i], f.shrink)
+		done, err = append(done, m), cmp.Or(err, failed)
+	}
+	return done, err
+}
+
+// matrixInRealTime runs one cell after another, where runs take real time. If the
+// environment breaks down, it still returns the finished cells.
+func (a *app) matrixInRealTime(p *batch.Runner, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
+	progress := a.MatrixProgress(false)
+	runs := 0
+	done := []results.Cell{}
+	for i, c := range cells {
+		if p.Interrupted() {
+			break
+		}
+		if !c.Expect.Holds() {
+			c.Enough = c.Shown
+		}
+		p.Under = underOf(c)
+		r, err := p.Batch(&c.Settings, func(n int) {
+			if progress != nil {
+				progress(explore.Far{Cells: len(cells), CellsDone: i, Runs: runs + n})
+			}
+		})
+		a.ClearProgress()
+		if err != nil && (exit.Code(err) != exit.Unavailable || r == nil || r.Runs == 0) {
+			return done, err
+		}
+		runs += r.Runs
+		m, failed := a.judged(p, c, r, err == nil && !p.Interrupted(), f.shrink)
+		if done = append(done, m); cmp.Or(failed, err) != nil {
+			return done, cmp.Or(failed, err)
+		}
+	}
+	return done, nil
+}
+
+// underOf returns the directory below --out for the runs of a cell; "" means --out
+// itself.
+func underOf(c *explore.Cell) string {
+	_, workload := (&results.Expectation{Fault: c.Fault}).Does()
+	return workload
+}
+
+// judged judges a cell. It keeps and minimises the first run with an unexpected
+// violation; with all set, also the first run with an expected one.
+func (a *app) judged(p *batch.Runner, of *explore.Cell, r *explore.Result, whole, all bool) (results.Cell, error) {
+	c := results.MatrixCell(of, r, whole)
+	run, property := c.First()
+	unexpected := c.Expected.Unexpected != nil
+	if run < 0 || !unexpected && !all {
+		return c, nil
+	}
+	p.Under = underOf(of)
+	x := &results.Counterexample{Seed: c.Seed + uint64(run)}
+	c.Property(property).Counterexample = x
+	runs, err := p.Keep(&of.Settings, r.Only(run), false)
+	kept := runs[run]
+	reported := kept.Judged
+	var shown results.Counterexample
+	if batch.Explain(&shown, reported, property); unexpected && shown.Sentence != "" {
+		x.Sentence = string(property) + ": " + shown.Sentence
+	}
+	if err == nil {
+		x.File = filepath.Join(kept.Dir, rundir.HistoryFile)
+		if p.Name() == "sim" {
+			var short batch.Shrunk
+			if short, err = p.ShrinkFor(kept.Judged, property, p.RunName(kept.Judged.Plan)); short.Dir != "" {
+				x.Shrunk = filepath.Join(short.Dir, rundir.HistoryFile)
+			}
+			reported = cmp.Or(short.Judged, reported)
+		}
+	}
+	if reported != nil && p.Name() == "sim" { // in other environments Porcupine judges all runs
+		c.Expected.Second.Add(terminal.SecondOf(reported.Verdicts))
+	}
+	return c, err
 }

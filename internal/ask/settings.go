@@ -182,60 +182,46 @@ func Fits(id string, options catalogue.Options) error {
 	return nil
 }
 
-// AvailableFaults removes the faults that the environment does not offer. own reports whether
-// its clients are a user's workers.
+// AvailableFaults removes the faults that the environment does not offer. own reports
+// whether its clients are a user's workers.
 func AvailableFaults(say sayer, p batch.Description, kinds []faults.Fault, own bool) ([]faults.Fault, error) {
-	var some []faults.Fault
-	var reasons []string
-	for _, k := range kinds {
-		if err := k.Available(batch.Offers(p.Name(), own)); err != nil {
-			reasons = append(reasons, err.Error())
-			say("lockcheck: skipped: %v\n", err)
-			continue
-		}
-		some = append(some, k)
-	}
-	if len(kinds) > 0 && len(some) == 0 {
-		return nil, exit.Errorf(exit.Usage, "none of these faults applies on %s: %s", p.Name(), strings.Join(reasons, "; "))
-	}
-	return some, nil
+	return applying(say, kinds, "faults applies on "+p.Name(), func(k faults.Fault) error { return k.Available(batch.Offers(p.Name(), own)) }, nil)
 }
 
 // ApplicableFaults removes the faults that do not apply to a lock.
 func ApplicableFaults(say sayer, p batch.Description, id string, kinds []faults.Fault, asked []string) ([]faults.Fault, error) {
 	lock, known := catalogue.FindLock(id)
-	return applying(say, kinds, "faults", func(k faults.Fault) (string, error) {
-		if !known {
-			return k.Name, nil // a user's own lock
-		}
+	if !known {
+		return kinds, nil // a user's own lock
+	}
+	return applying(say, kinds, "faults applies", func(k faults.Fault) error {
 		// Random runs use the server set-up that a fault needs.
-		return k.Name, cmp.Or(lock.Applies(k, catalogue.Server{}), p.Strikes(&lock, k))
-	}, asked)
+		return cmp.Or(lock.Applies(k, catalogue.Server{}), p.Strikes(&lock, k))
+	}, func(k faults.Fault) bool { return slices.Contains(asked, k.Name) })
 }
 
 // ApplicableWorkloads removes the workloads that do not fit a lock.
 func ApplicableWorkloads(say sayer, id string, does []workloads.Workload, asked []string) ([]workloads.Workload, error) {
 	lock, _ := catalogue.FindLock(id)
-	return applying(say, does, "workloads", func(w workloads.Workload) (string, error) { return w.Name, lock.Takes(w) }, asked)
+	return applying(say, does, "workloads applies", lock.Takes, func(w workloads.Workload) bool { return slices.Contains(asked, w.Name) })
 }
 
-// applying returns the items of a list that apply. It prints a message for each item
-// that was named itself and does not apply, and returns an error if no item is left.
-func applying[T any](say sayer, list []T, what string, applies func(T) (name string, err error), asked []string) (some []T, err error) {
+// applying returns the items of a list that apply. It prints a message for each other item
+// for which tells returns true; nil: for all. It returns an error if no item is left.
+func applying[T any](say sayer, list []T, words string, applies func(T) error, tells func(T) bool) (some []T, err error) {
 	var reasons []string
 	for _, it := range list {
-		name, err := applies(it)
-		if err == nil {
+		if err := applies(it); err == nil {
 			some = append(some, it)
-			continue
-		}
-		reasons = append(reasons, err.Error())
-		if slices.Contains(asked, name) {
-			say("lockcheck: skipped: %v\n", err)
+		} else {
+			reasons = append(reasons, err.Error())
+			if tells == nil || tells(it) {
+				say("lockcheck: skipped: %v\n", err)
+			}
 		}
 	}
 	if len(list) > 0 && len(some) == 0 {
-		return nil, exit.Errorf(exit.Usage, "none of these %s applies: %s", what, strings.Join(reasons, "; "))
+		return nil, exit.Errorf(exit.Usage, "none of these %s: %s", words, strings.Join(reasons, "; "))
 	}
 	return some, nil
 }

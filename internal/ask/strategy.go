@@ -58,37 +58,37 @@ func (f *Batch) exhaustively(given func(flag string) bool, s *explore.Settings) 
 }
 
 // SearchableLocks removes the locks that cannot be searched.
-func SearchableLocks(say sayer, ids []string) (some []string, err error) {
-	for _, id := range ids {
+func SearchableLocks(say sayer, ids []string) ([]string, error) {
+	if len(ids) == 1 {
+		say = func(string, ...any) {} // the error says it
+	}
+	return searchable(say, ids, func(id string) error {
 		lock, _ := catalogue.FindLock(id)
-		if err = explore.SearchableLock(&lock); err != nil {
-			if len(ids) > 1 {
-				say("lockcheck: skipped: %v\n", err)
-			}
-			continue
-		}
-		some = append(some, id)
-	}
-	if some == nil {
-		return nil, exit.Errorf(exit.Usage, "--strategy %s: %w", Exhaustive, err)
-	}
-	return some, nil
+		return explore.SearchableLock(&lock)
+	})
 }
 
 // SearchableFaults removes the faults that cannot be searched. The zero Fault means a search
 // without a fault.
-func SearchableFaults(say sayer, kinds []faults.Fault) (some []faults.Fault, err error) {
-	for _, k := range kinds {
-		if err = explore.SearchableFault(k); err != nil {
-			say("lockcheck: skipped: %v\n", err)
+func SearchableFaults(say sayer, kinds []faults.Fault) ([]faults.Fault, error) {
+	if kinds == nil {
+		return []faults.Fault{{}}, nil
+	}
+	return searchable(say, kinds, explore.SearchableFault)
+}
+
+// searchable returns the items of a list that can be searched, and prints a message for
+// each other one. It returns an error if no item is left.
+func searchable[T any](say sayer, list []T, fits func(T) error) (some []T, err error) {
+	for _, it := range list {
+		if why := fits(it); why != nil {
+			err = why
+			say("lockcheck: skipped: %v\n", why)
 			continue
 		}
-		some = append(some, k)
+		some = append(some, it)
 	}
-	switch {
-	case kinds == nil:
-		return []faults.Fault{{}}, nil
-	case some == nil:
+	if some == nil {
 		return nil, exit.Errorf(exit.Usage, "--strategy %s: %w", Exhaustive, err)
 	}
 	return some, nil

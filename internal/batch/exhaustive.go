@@ -85,9 +85,9 @@ func boundCell(s *explore.Settings, b *explore.Exhausted, pr checker.Promise, di
 		if dir := dirs[p.Property]; dir != "" {
 			p.Counterexample = &results.Counterexample{
 				Seed: s.Seed, File: filepath.Join(dir, rundir.HistoryFile), Steps: proof.Steps,
-				Replay: terminal.Replay(filepath.Join(dir, rundir.ScheduleFile)), Sentence: Sentence(proof.Judged, p.Property),
-				Porcupine: Opinion(proof.Judged, p.Property),
+				Replay: terminal.Replay(filepath.Join(dir, rundir.ScheduleFile)),
 			}
+			Explain(p.Counterexample, proof.Judged, p.Property)
 		}
 	}
 	r := c.Result()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -103,7 +104,7 @@ func (c *catcher) read(ctx context.Context, src *source, in *taken) error {
 		if err != nil && !errors.Is(err, errEnough) {
 			return unreadable(err)
 		}
-		if alone := func(l *caught) bool { return l.maps() == 1 }; all(c.lines, alone) {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(c.lines)), func(l *caught) bool { return l.maps() != 1 }) {
 			return nil
 		}
 	}
@@ -125,15 +126,6 @@ func (c *catcher) read(ctx context.Context, src *source, in *taken) error {
 	return unreadable(err)
 }
 
-func all(lines map[int]*caught, is func(*caught) bool) bool {
-	for _, l := range lines {
-		if !is(l) {
-			return false
-		}
-	}
-	return true
-}
-
 func (c *catcher) Write(b []byte) (int, error) {
 	for rest := b; len(rest) > 0; {
 		line, ends := rest, 0
@@ -153,8 +145,8 @@ func (c *catcher) Write(b []byte) (int, error) {
 
 // words returns the quotes from a line.
 func (c *caught) words(in *taken) (texts []string) {
-	maps := c.maps()
-	if !in.oneLine && (maps == 1 || len(c.entries) == 1 && maps > 1) {
+	n := c.maps()
+	if !in.oneLine && (n == 1 || len(c.entries) == 1 && n > 1) {
 		return []string{string(bytes.TrimSpace(c.text))}
 	}
 	for i := range c.entries {

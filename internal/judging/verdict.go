@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
+	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -208,4 +209,22 @@ func (j *Judge) picture(ctx context.Context, file string, draw func(io.Writer) e
 		j.Printf("Picture  %s\n", file)
 	}
 	return nil
+}
+
+// ParseModel returns the model with a name, and with its number if it has one.
+func ParseModel(text string) (*models.Model, error) {
+	name, _, _ := strings.Cut(text, "=")
+	var known []string
+	for _, m := range models.All() {
+		known = append(known, m.Name)
+		if m.Name != name {
+			continue
+		}
+		m, err := models.Parse(text)
+		if err != nil {
+			return nil, exit.Errorf(exit.Usage, "--model %s: %w", text, err)
+		}
+		return &m, nil
+	}
+	return nil, ask.Unknown("model", name, known)
 }

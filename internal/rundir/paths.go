@@ -63,13 +63,8 @@ func SameDir(a, b string) bool {
 // RealName returns the name of a directory without links, or its name unchanged if the
 // links cannot be resolved.
 func RealName(dir string) string {
-	name, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return dir
+	if real, err := RealPath(dir); err == nil {
+		return real
 	}
-	whole, err := filepath.Abs(name)
-	if err != nil {
-		return name
-	}
-	return whole
+	return dir
 }

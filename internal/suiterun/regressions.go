@@ -103,10 +103,8 @@ func (run *Run) replayOne(ctx context.Context, k *keptCell) error {
 		if judged == nil || judged.Outcome(p.Property) != checker.Violated {
 			continue
 		}
-		p.Counterexample = &results.Counterexample{
-			Seed: k.plan.Seed, File: filepath.Join(dir, rundir.HistoryFile), Sentence: batch.Sentence(judged, p.Property),
-			Porcupine: batch.Opinion(judged, p.Property),
-		}
+		p.Counterexample = &results.Counterexample{Seed: k.plan.Seed, File: filepath.Join(dir, rundir.HistoryFile)}
+		batch.Explain(p.Counterexample, judged, p.Property)
 		if rundir.Exists(p.File) {
 			p.Replay = terminal.Replay(k.file)
 		}
