@@ -160,12 +160,18 @@ func TestFailuresOfASlowMachineAreOnlyMissed(t *testing.T) {
 		{"a late turn without the fault", "mysql-fair-dead-waiters", disturbed, nil, false, true, "valid"},
 		{"an overlap without the fault", "redis-get-del-race", disturbed, nil, false, false, "valid"},
 		{"an overlap while the machine stood still", "redis-get-del-race", disturbed, stalled, false, true, "valid"},
+		{"the remedy's turn comes late", "mysql-fair-dead-waiters", nil, nil, true, false, "violated"},
+		{"the remedy's turn comes late in real time", "mysql-fair-dead-waiters", nil, nil, true, true, "unknown"},
 	} {
+		on := "sim"
+		if strings.HasSuffix(tt.name, "in real time") {
+			on = "docker"
+		}
 		c, _ := catalogue.FindCase(tt.id)
 		if tt.flawed {
 			c.Remedy.Setup = c.Setup
 		}
-		r, err := Case(c, "sim", 10*time.Second, func(plans []*Plan, names []string) ([]*Judged, error) {
+		r, err := Case(c, on, 10*time.Second, func(plans []*Plan, names []string) ([]*Judged, error) {
 			if tt.before != nil {
 				tt.before(plans[0], plans[1], nil)
 			}
