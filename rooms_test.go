@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 const module = "github.com/lockcheck/lockcheck/"
@@ -22,11 +22,11 @@ const module = "github.com/lockcheck/lockcheck/"
 var rooms = []string{
 	"examples", "internal/alltests",
 	"history", "history/formats", "faults", "checker", "checker/models", "internal/exit", "locks", "internal/lockstest",
-	"stores/redis", "internal/stores/redis/client", "internal/stores/redis/model", "internal/stores/redis/porttest",
-	"stores/zookeeper", "internal/stores/zookeeper/jute", "internal/stores/zookeeper/client", "internal/stores/zookeeper/model", "internal/stores/zookeeper/porttest",
-	"stores/mysql", "internal/stores/mysql/client", "internal/stores/mysql/model", "internal/stores/mysql/porttest",
-	"locks/redis", "locks/zookeeper", "locks/mysql", "workloads", "catalogue", "internal/names",
-	"internal/env", "internal/harness", "explore",
+	"internal/stores/redis", "internal/stores/redis/client", "internal/stores/redis/model", "internal/stores/redis/porttest",
+	"internal/stores/zookeeper", "internal/stores/zookeeper/jute", "internal/stores/zookeeper/client", "internal/stores/zookeeper/model", "internal/stores/zookeeper/porttest",
+	"internal/stores/mysql", "internal/stores/mysql/client", "internal/stores/mysql/model", "internal/stores/mysql/porttest",
+	"locks/redis", "locks/zookeeper", "locks/mysql", "workloads", "internal/catalogue", "internal/names",
+	"internal/env", "internal/harness", "internal/explore",
 	"internal/sim", "internal/worker", "internal/docker", "internal/docker/dockertest",
 	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/environments", "internal/suite", "internal/ask", "internal/suiterun", "internal/summary", "internal/judging", "internal/merge", "internal/replay", "internal/cases", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
 	"cmd/lockcheck", "cmd/release",
@@ -41,29 +41,29 @@ var only = map[string][]string{
 	"checker/models":     {"history", "faults", "checker"},
 	"locks":              {},
 	"internal/lockstest": {"locks"},
-	"locks/redis":        {"locks", "stores/redis"},
-	"locks/zookeeper":    {"locks", "stores/zookeeper"},
-	"locks/mysql":        {"locks", "stores/mysql"},
-	"internal/names":     {"checker", "faults", "workloads", "catalogue"},
+	"locks/redis":        {"locks", "internal/stores/redis"},
+	"locks/zookeeper":    {"locks", "internal/stores/zookeeper"},
+	"locks/mysql":        {"locks", "internal/stores/mysql"},
+	"internal/names":     {"checker", "faults", "workloads", "internal/catalogue"},
 	"internal/exit":      {"checker"},
-	"internal/suite":     {"checker", "faults", "workloads", "catalogue", "internal/names", "internal/harness"},
+	"internal/suite":     {"checker", "faults", "workloads", "internal/catalogue", "internal/names", "internal/harness"},
 	"report":             {"history", "faults", "checker"},
 	"internal/chart":     {},
 	"internal/layout":    {},
 	"internal/terminal":  {"history", "checker", "report", "internal/exit", "internal/harness", "internal/layout", "internal/names", "internal/rundir"},
-	"internal/rundir":    {"history", "checker", "catalogue", "report", "internal/exit", "internal/harness", "internal/layout"},
-	"internal/harness":   {"history", "checker", "locks", "faults", "workloads", "catalogue", "internal/names", "internal/env"},
-	"explore":            {"history", "checker", "faults", "workloads", "catalogue", "internal/names", "internal/env", "internal/harness"},
-	"internal/results":   {"history", "checker", "faults", "catalogue", "internal/names", "explore", "internal/exit", "internal/layout", "internal/rundir"},
-	"internal/outdir":    {"history", "checker", "explore", "internal/exit", "internal/harness", "internal/names", "internal/rundir", "internal/results", "internal/terminal"},
-	"internal/batch":     {"checker", "faults", "workloads", "catalogue", "internal/exit", "internal/env", "internal/harness", "explore", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir"},
-	"internal/ask":       {"history", "checker", "faults", "workloads", "catalogue", "internal/exit", "internal/names", "internal/harness", "explore", "internal/rundir", "internal/batch", "internal/suite"},
-	"internal/suiterun":  {"history", "checker", "faults", "workloads", "catalogue", "internal/exit", "internal/names", "internal/harness", "explore", "internal/layout", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/suite", "internal/ask"},
-	"internal/summary":   {"checker", "faults", "catalogue", "internal/exit", "internal/names", "internal/harness", "explore", "internal/layout", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/suite", "internal/ask"},
+	"internal/rundir":    {"history", "checker", "internal/catalogue", "report", "internal/exit", "internal/harness", "internal/layout"},
+	"internal/harness":   {"history", "checker", "locks", "faults", "workloads", "internal/catalogue", "internal/names", "internal/env"},
+	"internal/explore":   {"history", "checker", "faults", "workloads", "internal/catalogue", "internal/names", "internal/env", "internal/harness"},
+	"internal/results":   {"history", "checker", "faults", "internal/catalogue", "internal/names", "internal/explore", "internal/exit", "internal/layout", "internal/rundir"},
+	"internal/outdir":    {"history", "checker", "internal/explore", "internal/exit", "internal/harness", "internal/names", "internal/rundir", "internal/results", "internal/terminal"},
+	"internal/batch":     {"checker", "faults", "workloads", "internal/catalogue", "internal/exit", "internal/env", "internal/harness", "internal/explore", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir"},
+	"internal/ask":       {"history", "checker", "faults", "workloads", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/explore", "internal/rundir", "internal/batch", "internal/suite"},
+	"internal/suiterun":  {"history", "checker", "faults", "workloads", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/explore", "internal/layout", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/suite", "internal/ask"},
+	"internal/summary":   {"checker", "faults", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/explore", "internal/layout", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/suite", "internal/ask"},
 	"internal/judging":   {"history", "history/formats", "checker", "checker/models", "internal/exit", "internal/names", "internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/ask"},
 	"internal/merge":     {"internal/exit", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir"},
-	"internal/replay":    {"history", "checker", "catalogue", "internal/exit", "internal/names", "internal/harness", "internal/rundir", "internal/terminal", "internal/outdir", "internal/batch", "internal/ask", "internal/summary", "internal/judging"},
-	"internal/cases":     {"checker", "faults", "catalogue", "internal/exit", "internal/names", "internal/harness", "internal/layout", "internal/rundir", "internal/batch", "internal/ask", "internal/summary", "internal/judging", "internal/terminal"},
+	"internal/replay":    {"history", "checker", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/rundir", "internal/terminal", "internal/outdir", "internal/batch", "internal/ask", "internal/summary", "internal/judging"},
+	"internal/cases":     {"checker", "faults", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/layout", "internal/rundir", "internal/batch", "internal/ask", "internal/summary", "internal/judging", "internal/terminal"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},
 }
@@ -127,7 +127,7 @@ func TestImportsGoUpwardsOnly(t *testing.T) {
 
 // Who explores in virtual time has no use for containers.
 func TestExploringInTheSimulatorLinksNoContainers(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "./explore", "./internal/sim", "./internal/suiterun", "./internal/results").Output()
+	out, err := exec.Command("go", "list", "-deps", "./internal/explore", "./internal/sim", "./internal/suiterun", "./internal/results").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestLockCodeBlocksInHostAndPortOnly(t *testing.T) {
 // what it does, not by what it is called.
 func TestOnlyTheCatalogueKnowsCases(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.room == "catalogue" || strings.HasPrefix(s.room, "cmd/") {
+		if s.room == "internal/catalogue" || strings.HasPrefix(s.room, "cmd/") {
 			continue
 		}
 		text, err := os.ReadFile(s.path)

@@ -10,7 +10,7 @@ const command = "cmd/lockcheck"
 // checks their output against the page.
 var documents = []document{
 	{
-		title: "Cases", root: goType{command, "caseDocument"},
+		title: "Cases", root: goType{"internal/cases", "Document"},
 		about: "`lockcheck case`: what came of each documented failure. With `--lock`, `--pause` or `--lease` it prints [verdicts](#verdicts) instead.",
 		shows: []example{{"lockcheck case redis-get-del-race --json", `
 {
@@ -74,7 +74,7 @@ var documents = []document{
 }`}},
 	},
 	{
-		title: "Several verdicts", root: goType{command, "verdictsDocument"},
+		title: "Several verdicts", root: goType{"internal/judging", "Documents"},
 		about: "The same commands, of several files or of none: a list of [verdicts](#verdicts).",
 		shows: []example{{"lockcheck check --model mutex lockcheck-out --json", `
 {
@@ -113,7 +113,7 @@ var documents = []document{
 }`}},
 	},
 	{
-		title: "Contests", root: goType{command, "benchDocument"},
+		title: "Contests", root: goType{"internal/bench", "Document"},
 		about: "`lockcheck bench contention` and `lockcheck bench fairness`: what a lock costs, and who is overtaken.",
 		shows: []example{{"lockcheck bench contention --clients 3 --for 20s --json", `
 {
@@ -125,7 +125,7 @@ var documents = []document{
 }`}},
 	},
 	{
-		title: "Herds", root: goType{command, "herdDocument"},
+		title: "Herds", root: goType{"internal/bench", "HerdDocument"},
 		about: "`lockcheck bench herd`: what it costs to hand a lock on where many wait in a queue.",
 		shows: []example{{"lockcheck bench herd --clients 2,4 --for 1s --json", `
 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 var update = flag.Bool("update", false, "write the tables of the pages anew")
@@ -55,7 +55,7 @@ func holdPage(t *testing.T, page, want string) {
 }
 
 // The page has a line for each flaw, and all flaws were found. Measuring them takes
-// minutes: go test ./explore -run TestFlawsAreConvicted -update.
+// minutes: go test ./internal/explore -run TestFlawsAreConvicted -update.
 func TestTheFlawsOfThePage(t *testing.T) {
 	text, err := os.ReadFile("random.md")
 	if err != nil {
@@ -65,14 +65,14 @@ func TestTheFlawsOfThePage(t *testing.T) {
 	table, _, ends := strings.Cut(table, "\n\n<!-- end -->")
 	lines := strings.Split(table, "\n")
 	if !ends || len(lines) != 1+len(catalogue.Exposures) {
-		t.Fatalf("%d lines, want a head and %d: go test ./explore -run TestFlawsAreConvicted -update", len(lines), len(catalogue.Exposures))
+		t.Fatalf("%d lines, want a head and %d: go test ./internal/explore -run TestFlawsAreConvicted -update", len(lines), len(catalogue.Exposures))
 	}
 	for i, line := range lines[1:] {
 		x := &catalogue.Exposures[i]
 		fields := strings.Fields(line)
 		n := max(0, len(fields)-2)
 		if got, want := strings.Join(fields[:n], " "), fmt.Sprintf("%s %s %s", x.Lock, x.Under(), x.Shows); got != want {
-			t.Errorf("%q, want %q: go test ./explore -run TestFlawsAreConvicted -update", got, want)
+			t.Errorf("%q, want %q: go test ./internal/explore -run TestFlawsAreConvicted -update", got, want)
 		}
 		for _, figure := range fields[n:] {
 			if runs, err := strconv.Atoi(strings.ReplaceAll(figure, ",", "")); err != nil || runs < 1 || runs > 20_000 {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 

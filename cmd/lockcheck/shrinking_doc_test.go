@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/explore"
 )
 
 // The commands in docs/shrinking.md work with the built binary, and print the output

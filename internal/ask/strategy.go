@@ -3,10 +3,10 @@ package ask
 import (
 	"strings"
 
-	"github.com/lockcheck/lockcheck/catalogue"
-	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 

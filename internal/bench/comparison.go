@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // Contest is a comparison of locks, or of ways to wait for one, under one load.

@@ -3,7 +3,7 @@ package bench
 import (
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // Contention compares ways to wait for a lock that another client holds.

@@ -3,8 +3,8 @@ package bench
 import (
 	"context"
 
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // HistoryInSim returns the history from which InSim computes its figures.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // Queued are the locks in the comparison. Every waiter of the first watches the whole

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	zkclient "github.com/lockcheck/lockcheck/internal/stores/zookeeper/client"

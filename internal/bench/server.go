@@ -7,13 +7,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 	mysqlclient "github.com/lockcheck/lockcheck/internal/stores/mysql/client"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	redisclient "github.com/lockcheck/lockcheck/internal/stores/redis/client"
 	"github.com/lockcheck/lockcheck/internal/worker"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // OnServer measures with a real server at addr, of the lock's kind, and the real client

@@ -12,7 +12,7 @@ import (
 	"github.com/joshdk/go-junit"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 

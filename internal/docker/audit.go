@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // audit reads the table in which triggers record each change of the locks' rows, in the

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 	"github.com/lockcheck/lockcheck/internal/env"

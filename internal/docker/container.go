@@ -15,7 +15,7 @@ import (
 	testcontainers "github.com/testcontainers/testcontainers-go"
 	tclog "github.com/testcontainers/testcontainers-go/log"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // create makes a container with these changes, and publishes its port at addr. If the

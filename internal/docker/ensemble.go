@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	zkclient "github.com/lockcheck/lockcheck/internal/stores/zookeeper/client"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // ensemble is the ZooKeeper ensemble of a run.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/moby/moby/api/types/container"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // LeaseOf returns the default T. A replica must replace a master within a part of T:

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // listen starts a feed of the server, after it has corrected the ledger. It does

@@ -11,8 +11,8 @@ import (
 
 	"github.com/moby/moby/api/types/container"
 
-	"github.com/lockcheck/lockcheck/catalogue"
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // mysqld is a MySQL server of a run, in a container whose first process only sleeps:

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	mysqlclient "github.com/lockcheck/lockcheck/internal/stores/mysql/client"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // mysqlTalk is a client's connection to a MySQL server: packets with their length and a

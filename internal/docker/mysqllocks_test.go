@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/docker"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // reaches reports whether an observer of the servers would reach s, according to the

@@ -3,7 +3,7 @@ package docker_test
 import (
 	"testing"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/docker"
 )
 

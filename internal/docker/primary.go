@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // primary is the MySQL server that clients reach, always at the same address, with its

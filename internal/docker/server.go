@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // server is a Redis server, or a Sentinel, in a container whose first process only

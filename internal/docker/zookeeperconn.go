@@ -7,8 +7,8 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // zookeeperTalk is a client's connection to a member of an ensemble: packets with their

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // Judged is a run with its verdicts.

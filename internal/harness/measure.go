@@ -1,8 +1,8 @@
 package harness
 
 import (
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // Measure returns a quantity of a run.

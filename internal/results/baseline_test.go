@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/explore"
 )
 
 // cells returns a document with a cell for each word, named after the outcome of

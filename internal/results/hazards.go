@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/explore"
 )
 
 // hazardsByName returns the counts of reached hazards in the form of documents.

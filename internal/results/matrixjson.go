@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // MatrixDocument is what matrix prints with --json.

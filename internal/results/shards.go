@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 

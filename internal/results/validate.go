@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/explore"
 )
 
 // verdicts are all verdicts.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/explore"
 )
 
 // An invalid value is reported with its file and field, whoever wrote it.

@@ -3,8 +3,8 @@ package sim
 import (
 	"slices"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // propose sends a transaction to the followers. The message m requested it from

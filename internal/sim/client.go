@@ -7,14 +7,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
-	"github.com/lockcheck/lockcheck/stores/redis"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // client is one client on a host of its own: the lock's Locker, its connections,

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/model"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/porttest"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // The suite that compares the model of MySQL with a real server also checks the

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // newEnsemble returns a scene on an ensemble of three, led by the last, with a T

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/env"
-	"github.com/lockcheck/lockcheck/stores/mysql"
-	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
 // journal is everything that a client's code has learnt from its host and ports.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // These are the times of the client library, go-zookeeper v1.0.4: shares of a

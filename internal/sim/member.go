@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // member is one server of an ensemble: its copy of the nodes, the transactions

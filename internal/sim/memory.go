@@ -4,10 +4,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // memory is what a world leaves to its successor: allocated objects, and

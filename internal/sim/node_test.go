@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/locks"
 )

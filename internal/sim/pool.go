@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/env"
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // mysqlTransport is the client's way to a MySQL server: the pool of its process.

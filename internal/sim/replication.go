@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // stream is the replication from a server to one replica: first a copy of

@@ -7,8 +7,8 @@ import (
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // countCall counts a call of the port, and returns an error if it cannot be made.

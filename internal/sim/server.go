@@ -3,10 +3,10 @@ package sim
 import (
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // server is anything that clients connect to: a model of a Redis server, a

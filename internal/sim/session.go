@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // zkTransport is the client's way to an ensemble.

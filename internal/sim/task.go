@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/env"
-	"github.com/lockcheck/lockcheck/stores/mysql"
-	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
 // task is a coroutine. It runs a script of the harness, which steps onto its

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 

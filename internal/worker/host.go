@@ -7,9 +7,9 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // host is the locks.Host of a client: this machine, with the client's own clocks.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // A client without a worker can have tasks: one reads events while another sleeps or

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	mysqlclient "github.com/lockcheck/lockcheck/internal/stores/mysql/client"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	redisclient "github.com/lockcheck/lockcheck/internal/stores/redis/client"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	zkclient "github.com/lockcheck/lockcheck/internal/stores/zookeeper/client"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
-	"github.com/lockcheck/lockcheck/stores/redis"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // Setup holds what a Factory needs.

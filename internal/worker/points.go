@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	redisclient "github.com/lockcheck/lockcheck/internal/stores/redis/client"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // transport is the connection to a Redis server. If counts, each request of a running

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // pool is the connection pool of the process to a MySQL server.

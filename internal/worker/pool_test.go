@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // answering is a MySQL server that answers at once.

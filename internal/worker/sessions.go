@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // ensemble is the connection to a ZooKeeper ensemble.

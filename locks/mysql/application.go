@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // application is the state of one acquisition of a fairFixed.

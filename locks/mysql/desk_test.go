@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/lockstest"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
 	mysqllocks "github.com/lockcheck/lockcheck/locks/mysql"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 const (

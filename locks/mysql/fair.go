@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 type fair struct{ published }

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
 	mysqllocks "github.com/lockcheck/lockcheck/locks/mysql"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // fixed starts a client that acquires the fixed lock.

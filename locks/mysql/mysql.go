@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // Options of a lock. The zero value is the lock as published.

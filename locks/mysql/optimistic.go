@@ -3,8 +3,8 @@ package mysql
 import (
 	"context"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 type optimistic struct{ published }

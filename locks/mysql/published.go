@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // published is the one class of the one source: Bailongma, How to build a fair

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // queue is the queue of a fairFixed, the first entry first. In its column an

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
 	mysqllocks "github.com/lockcheck/lockcheck/locks/mysql"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 type set = func(*mysqllocks.Options)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/lockstest"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // server is a minimal MySQL server for the tests of locks. Its clock is correct.

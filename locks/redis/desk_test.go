@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/lockstest"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
 	"github.com/lockcheck/lockcheck/locks"
 	redislocks "github.com/lockcheck/lockcheck/locks/redis"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // desk is a host for tests. The test sees every request, answers it or lets a

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
 	redislocks "github.com/lockcheck/lockcheck/locks/redis"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // Each lock sends exactly the requests of its recipe.

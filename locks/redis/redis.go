@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // Options of a lock. The zero value is the lock as published.

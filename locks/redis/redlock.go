@@ -1,8 +1,8 @@
 package redis
 
 import (
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // NewRedlock takes the lock on several independent nodes: SET NX PX on all of

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // redlockContinue is a redlock whose rounds also renew the lock.

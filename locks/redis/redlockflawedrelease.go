@@ -1,8 +1,8 @@
 package redis
 
 import (
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // NewRedlockFlawedRelease is NewRedlock with a flaw: it deletes the key only on

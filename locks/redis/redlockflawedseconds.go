@@ -1,8 +1,8 @@
 package redis
 
 import (
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // NewRedlockFlawedSeconds is NewRedlock with a flaw: it counts whole seconds. A

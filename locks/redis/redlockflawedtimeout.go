@@ -3,8 +3,8 @@ package redis
 import (
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // NewRedlockFlawedTimeout is NewRedlock with a flaw: it asks the nodes one after

@@ -1,8 +1,8 @@
 package redis
 
 import (
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // NewRedlockSeed is Redlock as a popular article describes it. It asks the nodes

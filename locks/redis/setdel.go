@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 type setDel struct{ deleter }

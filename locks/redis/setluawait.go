@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 type setLuaWait struct{ locker }

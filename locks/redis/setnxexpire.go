@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 type setNXExpire struct{ deleter }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // NewSetNXGetSet stores the lock's end as the value of a key without an expiry.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
 	redislocks "github.com/lockcheck/lockcheck/locks/redis"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // With a T of 10 s the time in a key is 11 s ahead, as in the source.

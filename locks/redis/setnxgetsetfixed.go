@@ -3,8 +3,8 @@ package redis
 import (
 	"context"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // NewSetNXGetSetFixed is NewSetNXGetSet with the manual's release: GET, and DEL

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
 	redislocks "github.com/lockcheck/lockcheck/locks/redis"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // fencedLocks returns every lock with its node's answers to an acquire.

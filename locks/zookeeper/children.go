@@ -3,8 +3,8 @@ package zookeeper
 import (
 	"context"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 type children struct{ published }

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/lockstest"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
 	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 const (

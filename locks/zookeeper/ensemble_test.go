@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/lockstest"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // ensemble is one tree, identical for all clients, with watches.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // place is an entry in the queue of a recipe. At the head it is the grant.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // Each lock reports the position of its node once, as soon as it knows it: both

@@ -3,8 +3,8 @@ package zookeeper
 import (
 	"context"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // predecessor is the locks that watch the node before their own. They differ in

@@ -3,8 +3,8 @@ package zookeeper
 import (
 	"fmt"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // NewPredecessorLeakyTimeout is NewPredecessorRecheck whose waiters can give up

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // NewPredecessorRecheck is NewPredecessor with its published fix: when the node

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // published is the common part of the programs of one source: Distributed locks

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
 	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // These are the results of a Run that entered nothing, and the nodes that it

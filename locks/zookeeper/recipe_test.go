@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
 	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // With a fault at any of its requests the recipe grants in the order of the

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
 	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // A node's number is no token after it has restarted, and no order after it has

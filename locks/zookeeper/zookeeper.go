@@ -15,8 +15,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // Options of a lock. The zero value is the lock as published.

@@ -19,8 +19,8 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // User and Database are the defaults of Options.

@@ -11,9 +11,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/client"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

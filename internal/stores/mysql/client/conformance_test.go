@@ -12,10 +12,10 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/client"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/model"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/porttest"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // The client and a real server must answer like the model.

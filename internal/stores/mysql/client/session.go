@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // session is a mysql.Session: a connection outside of the pool.

@@ -13,8 +13,8 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // statement is a command as SQL.

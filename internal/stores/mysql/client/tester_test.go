@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/client"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // tester has a table with the row "r".

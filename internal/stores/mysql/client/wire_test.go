@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/client"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // wires are a client's connections, in the order of their creation.

@@ -3,8 +3,8 @@ package model_test
 import (
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/model"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // life is the life of locks: a row is created, read, taken over and removed; a

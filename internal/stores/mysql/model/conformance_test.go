@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/model"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/porttest"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // world is a model server on a clock that only moves while a call waits. Its

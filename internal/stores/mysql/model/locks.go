@@ -3,7 +3,7 @@ package model
 import (
 	"slices"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // lock is a transaction's lock, or its request for one: on a record of an index,

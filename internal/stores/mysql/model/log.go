@@ -3,7 +3,7 @@ package model
 import (
 	"slices"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // Txn is a committed transaction in the log: its changes of rows, and the grants

@@ -14,7 +14,7 @@ package model
 import (
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // Clock has the readings of the server's clocks. NOW(3) comes from Wall, which

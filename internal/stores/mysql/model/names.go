@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // namedLock is a named lock with a holder.

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/model"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // drawnStatement is any statement on a few rows and names.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // AppendState appends the part of s's state that determines its future answers.

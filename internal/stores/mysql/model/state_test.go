@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/model"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // Each of these histories leads to a different state.

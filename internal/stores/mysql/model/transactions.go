@@ -3,7 +3,7 @@ package model
 import (
 	"slices"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // trx is the transaction of a session: an explicit one, or that of a single

@@ -3,7 +3,7 @@ package porttest
 import (
 	"strings"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // testCase is a sequence of statements of three sessions on an empty table, with

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // The statements.

@@ -1,6 +1,6 @@
 package porttest
 
-import "github.com/lockcheck/lockcheck/stores/mysql"
+import "github.com/lockcheck/lockcheck/internal/stores/mysql"
 
 func gapCases() []testCase {
 	return []testCase{

@@ -3,7 +3,7 @@ package porttest
 import (
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 var nameTests = tests{

@@ -3,8 +3,8 @@ package porttest
 import (
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/model"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // plannedMove is a move and the model's answers to it.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // runPort calls each method of the port and of its sessions at least twice: once

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/model"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // World is a running server and its connections. It has an empty table of its

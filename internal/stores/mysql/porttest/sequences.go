@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // batch is how many sequences one check plays: 500 with rapid's default of 100

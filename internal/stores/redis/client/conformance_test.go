@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/client"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/porttest"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 func TestConformance(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/client"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/porttest"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // realTime is this machine's clock.

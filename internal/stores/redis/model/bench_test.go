@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // cycle is the life of a lock: taken, refused, read, extended, released.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
 // These are the server's errors, word for word.

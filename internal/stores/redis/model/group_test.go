@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/porttest"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // clock is a clock that only Sleep moves.

@@ -3,7 +3,7 @@ package model
 import (
 	"fmt"
 
-	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
 // These are the errors of a server that refuses a command, word for word.

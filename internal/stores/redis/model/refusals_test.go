@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // Memory pressure evicts the keys that the policy allows.

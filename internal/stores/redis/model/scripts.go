@@ -1,6 +1,6 @@
 package model
 
-import "github.com/lockcheck/lockcheck/stores/redis"
+import "github.com/lockcheck/lockcheck/internal/stores/redis"
 
 // These are the scripts, step by step as in the Lua text of package redis.
 

@@ -11,7 +11,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
 // Options configure a server.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
 // runBytes sends every byte and long values and reads them back: in keys and

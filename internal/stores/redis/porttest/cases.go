@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
 // testCase is a sequence of commands on a server without keys, with the replies

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // runPort calls each method of the port at least twice: once with and once

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
 // World is a running server and its connections.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
 // Group is a master, server 0, and its two replicas, servers 1 and 2, which are

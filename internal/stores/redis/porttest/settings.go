@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // Server is one empty server with the requested options. A method that fails ends

@@ -17,8 +17,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // Options describe the ensemble's addresses and the timeouts.

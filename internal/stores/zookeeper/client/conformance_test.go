@@ -11,9 +11,9 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/client"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/porttest"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // The client and real servers must answer like the model.

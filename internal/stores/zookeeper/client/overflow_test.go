@@ -13,8 +13,8 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/client"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // patience is how long a real server may take.

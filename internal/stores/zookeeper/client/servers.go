@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // servers is a session's zk.HostProvider: it chooses the next server. The library

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // wire is a connection of the library that observes the packets of ZooKeeper's

@@ -3,8 +3,8 @@ package model_test
 import (
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // cycle is the life of a lock: a node is queued, listed, watched and deleted, and

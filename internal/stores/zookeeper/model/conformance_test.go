@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/porttest"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 const (

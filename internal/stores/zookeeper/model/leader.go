@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // Leader decides the results of writes and the ends of sessions. It takes into

@@ -3,7 +3,7 @@ package model
 import (
 	"slices"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // Member is one server's copy of the nodes and the sessions, with the watches of

@@ -19,7 +19,7 @@ package model
 import (
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // Kind is the kind of a transaction.

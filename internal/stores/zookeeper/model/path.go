@@ -3,7 +3,7 @@ package model
 import (
 	"strings"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // Valid reports whether the path of c is valid. A client library checks this

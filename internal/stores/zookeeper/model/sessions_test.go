@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 func TestTheTimeoutIsNegotiated(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // tree has the nodes and the sessions after one transaction.

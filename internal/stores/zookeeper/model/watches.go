@@ -3,7 +3,7 @@ package model
 import (
 	"slices"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // WatchKind is the kind of a watch at its client.

@@ -3,8 +3,8 @@ package model_test
 import (
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 func TestAttach(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // testCase is a sequence of requests below an existing node, with the answers of

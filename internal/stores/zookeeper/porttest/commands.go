@@ -3,7 +3,7 @@ package porttest
 import (
 	"fmt"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // The commands, on paths below the root of a test.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 var outageTests = tests{

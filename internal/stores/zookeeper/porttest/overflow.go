@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // endOfNumbers tests that the counter of a node stops at 2147483647. Without

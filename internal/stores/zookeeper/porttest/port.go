@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // runPort calls each method of the handle at least twice: once with success and

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // World is a running ensemble of three servers. A method that fails ends the test

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // mapping maps names between two ensembles, or an ensemble and a table of wanted

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // batch is how many sequences one check runs: 500 with rapid's default of 100

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 var sessionTests = tests{

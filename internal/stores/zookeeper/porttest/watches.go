@@ -3,7 +3,7 @@ package porttest
 import (
 	"testing"
 
-	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // watchCase is watches, set after the commands before, and the only events that

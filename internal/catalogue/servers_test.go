@@ -1,0 +1,36 @@
+package catalogue_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+)
+
+// Each store has its own settings, and each setting has sensible values.
+func TestServersFitTheirLocks(t *testing.T) {
+	for _, tt := range []struct {
+		lock   string
+		server catalogue.Server
+		wrong  string // part of the error; "": no error
+	}{
+		{"redis-set-lua", catalogue.Server{}, ""},
+		{"redis-set-lua", catalogue.Server{Replicas: 2, Fsync: catalogue.FsyncAlways}, ""},
+		{"redis-set-lua", catalogue.Server{Sequence: 1}, "sequence is a setting of a ZooKeeper ensemble"},
+		{"redis-set-lua", catalogue.Server{Replicas: -1}, "replicas"},
+		{"zk-recipe", catalogue.Server{}, ""},
+		{"zk-recipe", catalogue.Server{Sequence: math.MaxInt32}, ""},
+		{"zk-recipe", catalogue.Server{Sequence: -1}, "sequence: numbers begin with 0 or more"},
+		{"zk-recipe", catalogue.Server{Sequence: 1, Replicas: 1}, "settings of Redis servers"},
+	} {
+		lock, _ := catalogue.FindLock(tt.lock)
+		err := tt.server.Fits(&lock)
+		if err == nil {
+			err = tt.server.Validate()
+		}
+		if (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {
+			t.Errorf("%s on %+v: %v, want %q", tt.lock, tt.server, err, tt.wrong)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package explore
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// conviction is how many random runs it took, from several base seeds, to find the flaw
+// of a lock.
+type conviction struct {
+	*catalogue.Exposure
+	Runs  []int // by base seed, the least first; more than Limit: not found
+	Limit int
+}
+
+// Median returns the median number of runs.
+func (c *conviction) Median() int { return c.Runs[len(c.Runs)/2] }
+
+// Worst returns the largest number of runs.
+func (c *conviction) Worst() int { return c.Runs[len(c.Runs)-1] }
+
+// Missed returns from how many base seeds the flaw was not found.
+func (c *conviction) Missed() (n int) {
+	for _, r := range c.Runs {
+		if r > c.Limit {
+			n++
+		}
+	}
+	return n
+}
+
+// convict looks for the flaw that an exposure names, from each of seeds base seeds, for at
+// most limit runs. It does not use the cases that document it.
+func convict(t *testing.T, x *catalogue.Exposure, seeds, limit int) *conviction {
+	t.Helper()
+	c := &conviction{Exposure: x, Runs: make([]int, seeds), Limit: limit}
+	err := inParallel(t.Context(), sim.Simulator, seeds, 0, func(base int, buffer *buffer) (err error) {
+		c.Runs[base], err = exposes(t.Context(), x, x.Lock, uint64(1+base*baseDistance), limit, buffer)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(c.Runs)
+	return c
+}
+
+// exposes returns the number of the first run of lock that shows the flaw of x; more
+// than limit: none. lock is the flawed lock of x, or its sound counterpart.
+func exposes(ctx context.Context, x *catalogue.Exposure, lock string, seed uint64, limit int, buffer *buffer) (int, error) {
+	s := Settings{
+		Lock: lock, On: "sim", Lease: x.Lease, Clients: AnyClients, Acquires: AnyAcquires, Mixed: x.Mixed,
+		Server: catalogue.Server{Replicas: x.Replicas}, Count: Exactly(max(1, x.Count)), Seed: seed,
+	}
+	if s.Lease == 0 {
+		s.Lease = 10 * time.Second
+	}
+	for _, name := range x.Faults {
+		if f, ok := faults.Find(name); ok {
+			s.Kinds = append(s.Kinds, f)
+		}
+	}
+	if w, ok := workloads.Find(x.Workload); ok {
+		s.Workloads = []workloads.Workload{w}
+	}
+	for i := range limit {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		r := NewResult()
+		if err := r.run(&s, i, buffer); err != nil {
+			return 0, err
+		}
+		if r.Outcome(x.Shows) == checker.Violated {
+			return i + 1, nil
+		}
+	}
+	return limit + 1, nil
+}

@@ -1,0 +1,77 @@
+package explore
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/internal/alltests"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+	numbers "github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/sim"
+)
+
+// Random runs find each flaw from any seed, and never find it in the sound counterpart.
+func TestFlawsAreConvictedWithoutTheirScripts(t *testing.T) {
+	t.Parallel()
+	const limit = 20_000
+	seeds := 2
+	switch {
+	case *update: // the table says so
+		seeds = 20
+	case alltests.Wanted():
+		seeds = 5
+	}
+	const row = "    %-29s %-17s %-16s %6s %6s\n"
+	table := fmt.Sprintf(row, "lock", "under", "violates", "median", "worst")
+	for i := range catalogue.Exposures {
+		x := &catalogue.Exposures[i]
+		if !alltests.Wanted() && !*update && x.Lock != "redis-watchdog-blind" && x.Lock != "zk-children" {
+			continue // the race detector must see the search, not the flaws
+		}
+		t.Run(fmt.Sprintf("%s violates %s under %s", x.Lock, x.Shows, x.Under()), func(t *testing.T) {
+			c := convict(t, x, seeds, limit)
+			t.Logf("median %d, worst %d runs", c.Median(), c.Worst())
+			table += fmt.Sprintf(row, x.Lock, x.Under(), x.Shows, numbers.Thousands(c.Median()), numbers.Thousands(c.Worst()))
+			if n := c.Missed(); n > 0 {
+				t.Errorf("not found from %d of %d seeds", n, seeds)
+			}
+			if c.Sound == "" {
+				return
+			}
+			// For three times as many runs as it took at worst.
+			buffer := newBuffer(sim.Simulator)
+			defer buffer.Close()
+			look := min(3*c.Worst(), limit)
+			run, err := exposes(t.Context(), x, c.Sound, 1, look, buffer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run <= look {
+				t.Errorf("%s violates it, too, in run %d", c.Sound, run)
+			}
+		})
+	}
+	if *update && !t.Failed() {
+		writeFlaws(t, table)
+	}
+}
+
+// writeFlaws puts the table into docs/random.md.
+func writeFlaws(t *testing.T, table string) {
+	t.Helper()
+	const page, begin, end = "../../docs/random.md", "<!-- flaws -->\n\n", "\n<!-- end -->"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, begins := strings.Cut(string(text), begin)
+	_, tail, ends := strings.Cut(rest, end)
+	if !begins || !ends {
+		t.Fatalf("%s has no place for the table", page)
+	}
+	if err := os.WriteFile(page, []byte(head+begin+table+end+tail), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,98 @@
+package explore
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+func misuseSettings(lock string, does ...workloads.Workload) *Settings {
+	return &Settings{
+		Lock: lock, On: "sim", Lease: 10 * time.Second, Clients: AnyClients, Acquires: AnyAcquires, Count: AnyCount,
+		Workloads: does, Seed: 1, Runs: 100, Jobs: 1,
+	}
+}
+
+// One of several workloads is drawn for each run. Nothing else of the run depends on
+// the list.
+func TestWorkloadsAreDrawnLast(t *testing.T) {
+	usual, several := misuseSettings("redis-set-del"), misuseSettings("redis-set-del", workloads.All()...)
+	drawn := map[string]int{}
+	for i := range 100 {
+		a, b := usual.Plan(i), several.Plan(i)
+		drawn[b.Workload]++
+		if a.Workload != "" || a.Acquires != b.Acquires || a.Shape != b.Shape || !slices.Equal(a.Clients, b.Clients) {
+			t.Errorf("run %d is %+v, and with workloads %+v", i, a, b)
+		}
+	}
+	for _, name := range append(workloads.Names()[1:], "") {
+		if drawn[name] < 5 {
+			t.Errorf("%q was drawn %d times of 100", name, drawn[name])
+		}
+	}
+}
+
+// A shrunk run has the workload of the long one.
+func TestShrinkingKeepsTheWorkload(t *testing.T) {
+	finally, _ := workloads.Find("finally")
+	s := misuseSettings("redis-set-del", finally)
+	for i := range s.Runs {
+		j, _, err := harness.Simulate(sim.Simulator, s.Plan(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.Outcome(checker.Ownership) != checker.Violated {
+			continue
+		}
+		short, err := Shrink(t.Context(), sim.Simulator, j, checker.Ownership, ShrinkBudget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if short.Workload != "finally" || len(short.Clients) != 2 || short.SectionsOf(0)+short.SectionsOf(1) != 2 {
+			t.Errorf("%q, %v, %d + %d sections", short.Workload, short.Clients, short.SectionsOf(0), short.SectionsOf(1))
+		}
+		return
+	}
+	t.Error("nothing was found")
+}
+
+// A release by name without a hold is a command like any other: the search is complete,
+// and the shortest schedule has only the finally workload.
+func TestTheFinallyIsFoundExhaustively(t *testing.T) {
+	finally, _ := workloads.Find("finally")
+	s := misuseSettings("redis-set-del", finally)
+	s.Clients, s.Acquires, s.Runs = Exactly(2), Exactly(1), 0
+	b, err := Exhaustive(t.Context(), sim.Simulator, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[checker.Property]checker.Outcome{
+		checker.Ownership: checker.Violated, checker.Exclusion: checker.Valid, checker.Answers: checker.Valid,
+	} {
+		if got := b.Outcomes[p].Outcome; got != want || !b.Complete {
+			t.Errorf("%s is %s, complete %v", p, got, b.Complete)
+		}
+	}
+}
+
+// A lock without a counter fails with nested acquires, without any fault.
+func TestNestingIsFoundAtRandom(t *testing.T) {
+	nested, _ := workloads.Find("nested")
+	s := misuseSettings("redis-set-lua", nested)
+	for options, want := range map[string]checker.Outcome{"": checker.Valid, "reuse-id,claim": checker.Violated} {
+		s.Options, _ = catalogue.ParseOptions(options)
+		r, err := Random(t.Context(), sim.Simulator, s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Outcome(checker.LeaseExclusion); got != want {
+			t.Errorf("options %q: lease-exclusion is %s, want %s", options, got, want)
+		}
+	}
+}
