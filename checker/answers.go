@@ -24,8 +24,8 @@ import (
 // that several grants stand on may stay until the last of these grants has been
 // released with an ok: only that release is judged. A failed acquire may have left
 // the entries to the other grants. Operations without an answer are never judged. Nor
-// is the ok of a client that was killed before it: the ok may rest on holds that
-// ended with the kill.
+// is an answer that a client got when it may have been dead already: it may rest on
+// holds that ended with the kill.
 func answers(t *timeline) Verdict {
 	first, at := t.gap()
 	if reason := t.unseen(Answers); reason != "" {
@@ -40,7 +40,7 @@ func answers(t *timeline) Verdict {
 		if o.done == none || o.done >= at {
 			continue
 		}
-		if w := s.lie(int32(i)); w != nil {
+		if w := s.lie(int32(i)); w != nil && !t.posthumous(t.clientOf(int32(i)), o.done) {
 			first, at = w, o.done
 		}
 	}

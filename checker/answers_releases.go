@@ -62,19 +62,24 @@ func outlasts(lease time.Duration) time.Duration { return lease + lease/10 }
 
 // kept returns an entry of the acquire op that is there at the end of the history, at
 // least T and a tenth after pos and after the entry came. It returns none if there is
-// no such entry, or if the header does not declare T. An entry that came only after
+// no such entry, if it is not on a majority of the servers that the header declares, or
+// if the header does not declare T. An entry that came only after
 // the release, or came back because a server lost its removal, may stay as long from
 // then on.
 func (s *stored) kept(op, pos int32) int32 {
 	if s.lease == 0 {
 		return none
 	}
+	n, entry := 0, none
 	for id, x := range s.staysOf(op) {
 		if x.to == s.size() && s.end-max(s.at(pos), s.at(x.from)) >= outlasts(s.lease) {
-			return id
+			n, entry = n+1, id
 		}
 	}
-	return none
+	if n < s.head.Nodes/2+1 {
+		return none
+	}
+	return entry
 }
 
 func (s *stored) falseRelease(o *op, e int32) *Witness {

@@ -101,6 +101,28 @@ var releaseSpecs = []spec{
 		4 c1 release ok
 		11 n2 expire of=c1 key=k
 		11 n3 expire of=c1 key=k`, "valid"},
+	{"two of five servers keep the entry up to the end", `
+		.nodes 5
+		0 c1 acquire
+		1 n1 grant of=c1 by=c1 key=k
+		1 n2 grant of=c1 by=c1 key=k
+		1 n3 grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		3 n1 remove of=c1 by=c1 key=k
+		4 c1 release ok
+		30 c2 acquire`, "valid"},
+	{"an extend whose ok came between the lines of a kill", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c2 acquire
+		4 redis grant of=c2 by=c2 key=k
+		5 c2 acquire ok
+		6 c1 extend
+		7 nemesis kill id=1 on=c1
+		8 c1 extend ok
+		9 nemesis kill-done id=1 on=c1`, "valid"},
 	{"some of an unknown number of servers keep the entry until it ends", `
 		0 c1 acquire
 		1 n1 grant of=c1 by=c1 key=k

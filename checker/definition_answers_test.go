@@ -153,7 +153,9 @@ func (d *defined) lie(lease time.Duration) bool {
 				untrue = d.wentToAnother(x, d.left(x.begin, e.ValidUntil, lease), lease)
 			}
 		}
-		if untrue {
+		if untrue && !slices.ContainsFunc(d.kills, func(k definedKill) bool {
+			return k.client == d.entries[pos].Client && k.from < pos && pos < k.at
+		}) {
 			return true
 		}
 	}

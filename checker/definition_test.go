@@ -70,6 +70,13 @@ func TestTheVerdictsAreWhatTheDefinitionsSay(t *testing.T) {
 type defined struct {
 	entries []history.Entry
 	holds   []*definedHold
+	kills   []definedKill
+}
+
+// definedKill is a kill at the line at, of a client that had done nothing since from.
+type definedKill struct {
+	client   string
+	from, at int
 }
 
 type definedHold struct {
@@ -127,11 +134,13 @@ func (w *walk) fault(e *history.Entry, pos int) {
 			w.pauses = w.pauses[:n-1]
 		}
 	case "kill":
+		at := pos
 		for _, p := range w.pauses {
 			if w.entries[p].On[0] == client {
 				pos = min(pos, p)
 			}
 		}
+		w.kills = append(w.kills, definedKill{client, pos, at})
 		w.die(client, pos)
 	case history.Exit:
 		w.exit(client)

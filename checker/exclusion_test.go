@@ -146,6 +146,22 @@ var exclusionSpecs = []spec{
 		5 nemesis pause-end id=1 on=c1
 		6 nemesis kill id=2 on=c1
 		7 nemesis pause-end-done id=1 on=c1`, "valid"},
+	{"what a client asks for between the lines of its kill belongs to the life that ends", `
+		0 nemesis kill id=1 on=c2
+		0 c2 acquire
+		1 c2 acquire ok
+		2 nemesis kill-done id=1 on=c2
+		3 c1 acquire
+		4 c1 acquire ok`, "valid"},
+	{"a client that says something between the lines of its kill held until the first", `
+		0 c2 acquire
+		1 c2 acquire ok
+		2 c1 acquire
+		3 c1 acquire ok
+		4 nemesis kill id=2 on=c2
+		5 c2 release
+		6 nemesis kill-done id=2 on=c2
+		7 c2 release info error=crashed`, `violated 2,4,5: c2 was granted the lock at 1.000 s and held it until 4.000 s, and c1 was granted it at 3.000 s.`},
 	{"a worker that died held until its last line", `
 		0 c1 acquire
 		1 c1 acquire ok

@@ -138,19 +138,55 @@ func (t *timeline) numbered(id int, yield func(f *fault) bool) {
 	}
 }
 
-// pausedSince returns where the first of a client's pauses began that last at pos, or
-// pos. Only later lines may show how long a pause lasted, so all lines are read when
-// a client is killed.
-func (t *timeline) pausedSince(name string, pos int32) int32 {
-	if t.pauses == nil {
-		t.pauses = new(history.Pauses)
-		for i, e := range t.entries.each {
-			if e.Process.Name == history.Nemesis {
-				t.pauses.Add(i, e)
+// ahead is what only later lines show of a kill: how long the pause lasted in which it
+// came, and when its client was certainly dead.
+type ahead struct {
+	pauses history.Pauses
+	sure   map[useOf][]int32 // positions of the second lines of kills and power-offs
+}
+
+// useOf names one use of a fault.
+type useOf struct {
+	name string
+	id   int
+}
+
+// readAhead reads all lines, once.
+func (t *timeline) readAhead() *ahead {
+	if t.ahead != nil {
+		return t.ahead
+	}
+	t.ahead = new(ahead)
+	for i, e := range t.entries.each {
+		if e.Process.Name != history.Nemesis {
+			continue
+		}
+		t.ahead.pauses.Add(i, e)
+		if name, done := strings.CutSuffix(e.F, history.DoneSuffix); done && kindOf(name).ends() {
+			if t.ahead.sure == nil {
+				t.ahead.sure = map[useOf][]int32{}
 			}
+			use := useOf{name, e.ID}
+			t.ahead.sure[use] = append(t.ahead.sure[use], int32(i))
 		}
 	}
-	return int32(t.pauses.Since(name, int(pos)))
+	return t.ahead
+}
+
+// certainly returns the position of the second line of a kill at pos, or pos.
+func (a *ahead) certainly(e *history.Entry, pos int32) int32 {
+	list := a.sure[useOf{e.F, e.ID}]
+	if i, _ := slices.BinarySearch(list, pos); i < len(list) {
+		return list[i]
+	}
+	return pos
+}
+
+// posthumous reports whether a client may have been dead at pos already.
+func (t *timeline) posthumous(client, pos int32) bool {
+	return slices.ContainsFunc(t.deaths, func(d ending) bool {
+		return d.client == client && d.from < pos && pos <= d.sure
+	})
 }
 
 // stalled notes that the machine stood still up to now.
@@ -231,16 +267,21 @@ func (f *fault) promote(pos int32, e *history.Entry) {
 // die ends the holds and waits of the clients of f. A client that was paused when it
 // died did nothing since the pause began.
 func (t *timeline) die(f *fault) {
+	later := t.readAhead()
+	sure := later.certainly(t.entry(f.start), f.start)
 	for _, name := range t.entry(f.start).On {
 		c := t.names.find(name)
-		if c == none {
+		switch {
+		case c == none && sure == f.start:
 			continue
+		case c == none: // its first lines may be of the life that ends
+			c = t.clientNamed(name)
 		}
-		pos := t.pausedSince(name, f.start)
-		t.endHolds(c, f.start, pos)
+		pos := int32(later.pauses.Since(name, int(f.start)))
+		t.endHolds(c, f.start, pos, sure)
 		t.endWaits(c, f.start)
 		t.endPlaces(c, pos)
-		t.clients[c].dead, t.clients[c].died = true, pos
+		t.clients[c].dead, t.clients[c].died, t.clients[c].gone = true, pos, sure
 		f.struck = min(f.struck, pos)
 	}
 }
@@ -253,9 +294,9 @@ func (t *timeline) exit(pos int32, clients []string) {
 		if c == none || t.clients[c].dead {
 			continue
 		}
-		t.endHolds(c, pos, t.clients[c].last)
+		t.endHolds(c, pos, t.clients[c].last, pos)
 		t.endWaits(c, pos)
 		t.endPlaces(c, t.clients[c].last)
-		t.clients[c].dead, t.clients[c].died = true, t.clients[c].last
+		t.clients[c].dead, t.clients[c].died, t.clients[c].gone = true, t.clients[c].last, pos
 	}
 }

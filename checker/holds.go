@@ -212,11 +212,11 @@ func (t *timeline) lose(id, pos int32) {
 // endHolds ends all holds of client, and those that a later line may confirm: by
 // line, it has done nothing since pos. A hold that seemed to end later, by a release
 // that the harness wrote, ended at pos too.
-func (t *timeline) endHolds(client, line, pos int32) {
+func (t *timeline) endHolds(client, line, pos, sure int32) {
 	c := &t.clients[client]
 	c.deaths++
 	by := int32(len(t.deaths))
-	t.deaths = append(t.deaths, ending{client, line, c.last})
+	t.deaths = append(t.deaths, ending{client, line, c.last, pos, sure})
 	// The list has holds in the order of their ends: those that ended after pos are
 	// at its end.
 	for id := c.ended; id != none && t.holds[id].end > pos; id = t.holds[id].before {

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -22,9 +23,10 @@ type lines struct {
 	asked    map[int]bool     // indices of the invokes that lines of the resource name
 	requests map[int]*request // the requests of those invokes, by index
 	pauses   history.Pauses
-	claims   []*claim     // claims that count, in the order of their begins
-	accesses []lineAccess // lines of the resource
-	updates  []*request   // reads and writes of clients, in the order of their invokes
+	sure     map[useOf][]int // positions of the second lines of faults
+	claims   []*claim        // claims that count, in the order of their begins
+	accesses []lineAccess    // lines of the resource
+	updates  []*request      // reads and writes of clients, in the order of their invokes
 
 	procNames, lockNames []string // clients by process, and locks
 }
@@ -43,7 +45,8 @@ type lineClient struct {
 	went   *lineProc // the process that ended with info and has no successor yet
 	last   int       // position of its last sign of life; -1: none
 	dead   bool
-	died   int
+	died   int      // the position after which it did nothing
+	gone   int      // the position from which on it was certainly dead
 	claims []*claim // the claims that it got
 }
 
@@ -89,6 +92,7 @@ func readLines(j journal, keep func(pos int) bool) *lines {
 		entries: j, length: j.len(), keep: keep,
 		procs: map[int]*lineProc{}, clients: map[string]*lineClient{}, locks: map[string]int32{},
 		byGrant: map[int]*claim{}, unsure: map[int]*claim{}, asked: map[int]bool{}, requests: map[int]*request{},
+		sure: map[useOf][]int{},
 	}
 	for pos, e := range j.each {
 		if e.Process.Name == history.Resource && e.By.Set {
@@ -96,6 +100,9 @@ func readLines(j journal, keep func(pos int) bool) *lines {
 		}
 		if e.Process.Name == history.Nemesis {
 			l.pauses.Add(pos, e)
+			if f := strings.TrimSuffix(e.F, history.DoneSuffix); f != e.F {
+				l.sure[useOf{f, e.ID}] = append(l.sure[useOf{f, e.ID}], pos)
+			}
 		}
 	}
 	for pos, e := range j.each {
@@ -145,16 +152,21 @@ func (l *lines) proc(e *history.Entry) *lineProc {
 	if name == "" {
 		name = e.Process.String()
 	}
+	c := l.clientOf(name)
+	if p := c.went; p != nil {
+		l.procs[e.Process.N], c.went = p, nil
+		return p
+	}
+	p := &lineProc{number: int32(len(l.procNames)), client: c}
+	l.procs[e.Process.N], l.procNames = p, append(l.procNames, name)
+	return p
+}
+
+func (l *lines) clientOf(name string) *lineClient {
 	if l.clients[name] == nil {
 		l.clients[name] = &lineClient{name: name, last: -1}
 	}
-	if p := l.clients[name].went; p != nil {
-		l.procs[e.Process.N], l.clients[name].went = p, nil
-		return p
-	}
-	p := &lineProc{number: int32(len(l.procNames)), client: l.clients[name]}
-	l.procs[e.Process.N], l.procNames = p, append(l.procNames, name)
-	return p
+	return l.clients[name]
 }
 
 func (l *lines) lock(name string) int32 {
@@ -189,7 +201,7 @@ func (l *lines) invoke(pos int, e *history.Entry, p *lineProc) {
 		return
 	}
 	r := &request{f: e.F, lock: l.lock(e.Lock), shared: e.Shared, proc: p, invoke: pos, value: e.Value}
-	p.open, p.client.dead = r, false
+	p.open, p.client.dead = r, p.client.dead && pos < p.client.gone
 	switch verbOf(e.F) {
 	case acquire:
 	default:
@@ -299,8 +311,15 @@ func (l *lines) lose(pos int, e *history.Entry, c *claim) {
 func (l *lines) nemesis(pos int, e *history.Entry) {
 	switch e.F {
 	case "kill", "poweroff":
+		gone := pos
+		for _, done := range l.sure[useOf{e.F, e.ID}] {
+			if done > pos {
+				gone = done
+				break
+			}
+		}
 		for _, name := range e.On {
-			l.bury(l.clients[name], l.pauses.Since(name, pos))
+			l.bury(l.clientOf(name), l.pauses.Since(name, pos), gone)
 		}
 	case history.Exit:
 		for _, name := range e.On {
@@ -312,12 +331,15 @@ func (l *lines) nemesis(pos int, e *history.Entry) {
 // exit notes the end of a client without a fault.
 func (l *lines) exit(c *lineClient) {
 	if c != nil && !c.dead {
-		l.bury(c, c.last)
+		l.bury(c, c.last, c.last)
 	}
 }
 
 // bury notes that a client has done nothing since pos.
-func (l *lines) bury(c *lineClient, pos int) {
+func (l *lines) bury(c *lineClient, pos, gone int) {
+	if c != nil {
+		c.gone = max(c.gone, gone)
+	}
 	if c == nil || c.dead && pos >= c.died {
 		return
 	}

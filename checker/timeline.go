@@ -48,7 +48,7 @@ type timeline struct {
 	holdOf numbering      // grant → holds
 	unsure map[int]unsure // by grant of an indeterminate acquire
 
-	pauses   *history.Pauses  // nil: no client was killed
+	ahead    *ahead           // nil: no client was killed
 	byID     map[int][]int32  // faults, where there are many
 	byServer map[string]int32 // the last fault that stops a server
 	stalls   []fault
@@ -119,6 +119,7 @@ type client struct {
 	last int32   // position of its last sign of life: neither an invoke, which the harness writes, nor an info
 	dead bool    // it ended, and has invoked nothing since
 	died int32   // position after which it did nothing
+	gone int32   // position from which on that is certain: what it invokes before belongs to the life that ended
 	wait []int32 // by lock: its last wait
 
 	deaths  int32 // number so far
@@ -128,8 +129,10 @@ type client struct {
 	retired int32 // its process that ended with info last, until another replaces it; or none
 }
 
-// ending is the death of a client.
-type ending struct{ client, line, heard int32 }
+// ending is the death of a client: the positions of the line that tells it, of the
+// client's last sign of life before, from which on it may have been dead, and from which
+// on it certainly was.
+type ending struct{ client, line, heard, from, sure int32 }
 
 // unsure is an acquire without an answer that named its grant.
 type unsure struct {
@@ -251,11 +254,7 @@ func (t *timeline) process(e *history.Entry) int32 {
 	if name == "" {
 		name = e.Process.String()
 	}
-	c := t.names.id(name)
-	if int(c) == len(t.clients) {
-		t.clients = slices.Grow(t.clients, 1)[:c+1]
-		t.clients[c] = client{last: none, wait: t.clients[c].wait[:0], holders: none, ended: none, placed: none, retired: none}
-	}
+	c := t.clientNamed(name)
 	p := t.clients[c].retired
 	if p != none {
 		t.clients[c].retired = none
@@ -268,15 +267,29 @@ func (t *timeline) process(e *history.Entry) int32 {
 	return p
 }
 
+// clientNamed returns the id of a client, which may be new.
+func (t *timeline) clientNamed(name string) int32 {
+	c := t.names.id(name)
+	if int(c) == len(t.clients) {
+		t.clients = slices.Grow(t.clients, 1)[:c+1]
+		t.clients[c] = client{last: none, wait: t.clients[c].wait[:0], holders: none, ended: none, placed: none, retired: none}
+	}
+	return c
+}
+
 func (t *timeline) invoke(pos int32, e *history.Entry, p int32) {
 	v := verbOf(e.F)
 	if v == 0 {
 		return
 	}
 	o := op{invoke: pos, done: none, proc: p, hold: none, guest: none, verb: v, shared: e.Shared}
+	c := &t.clients[t.procs[p].client]
+	c.dead = c.dead && pos < c.gone
 	if v == acquire {
 		o.lock = t.locks.id(e.Lock)
-		t.ask(t.procs[p].client, o.lock, pos)
+		if !c.dead {
+			t.ask(t.procs[p].client, o.lock, pos)
+		}
 	} else {
 		o.hold = t.held(e, p)
 		if o.hold != none {
@@ -293,7 +306,6 @@ func (t *timeline) invoke(pos int32, e *history.Entry, p int32) {
 	t.procs[p].open = int32(len(t.ops))
 	t.opAt[pos] = int32(len(t.ops))
 	t.ops = append(t.ops, o)
-	t.clients[t.procs[p].client].dead = false
 }
 
 func (t *timeline) complete(pos int32, e *history.Entry, p int32) {

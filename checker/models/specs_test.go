@@ -1078,6 +1078,13 @@ var modelSpecs = []modelSpec{
 		c1 try fail error=held grant=3
 		c1' valid grant=3
 		c1' lost grant=3`, `violated 1,2: c1 (process 1) was refused the lock (lines 1 to 2) when nobody can have held it.`},
+	{"owner-mutex mutex rw-mutex semaphore=1", "what a client says between the lines of its kill belongs to the life that ends", `
+		nemesis kill on=c2
+		c2 acquire
+		c2 acquire ok
+		nemesis kill-done on=c2
+		c1 acquire
+		c1 acquire ok`, "valid"},
 	{"lease+strict", "a store may keep a lease for longer than its holder believes", `
 		c1 acquire at=1
 		c1 acquire ok at=2 until=10
