@@ -26,7 +26,7 @@ func (p *plot) answers(witness []int) bool {
 		case o.outcome == history.OK:
 			p.asks(o)
 			p.title = o.client + " was told that it holds " + p.lock() + ", and no server had granted it"
-			p.granted(o.grant, ", and no server had granted it", ", which no server has granted")
+			p.granted(o.grant, "", "")
 			return true
 		default:
 			return p.falseNo(o)

@@ -57,6 +57,7 @@ type op struct {
 	grant        *grant  // the grant that it got, or acts on; nil: unknown
 	stays        []*stay // the entries that an acquire made
 	effect       int     // position of the last act of a server or the resource for it, or none
+	served       int     // position at which a server first granted it, or none
 }
 
 // asks reports whether o wants the lock.
@@ -129,7 +130,7 @@ func newDigest(h *history.History) *digest {
 // take copies the judge's reading of operations, deaths and holds.
 func (d *digest) take(t *checker.Timeline) {
 	for _, x := range t.Operations {
-		o := &op{client: x.Client, f: d.h.Entries[x.Invoke].F, lock: x.Lock, invoke: x.Invoke, done: x.Done, gone: x.Died, effect: none}
+		o := &op{client: x.Client, f: d.h.Entries[x.Invoke].F, lock: x.Lock, invoke: x.Invoke, done: x.Done, gone: x.Died, effect: none, served: none}
 		d.all, d.ops[o.invoke] = append(d.all, o), o
 		if o.done != none {
 			e := &d.h.Entries[o.done]

@@ -106,6 +106,9 @@ func (p *plot) granted(g *grant, note, now string) {
 	m.did = "was granted the lock" + by + with + note
 	m.line = g.client + " acquires the lock" + on + short + now
 	switch until := g.until(g.got); {
+	case p.d.unserved(g):
+		m.did = "was told that it had the lock" + with + ", but no server had granted it" + note
+		m.line = g.client + " is told that it has the lock" + short + ", which no server has granted" + now
 	case g.confirmed:
 		p.unanswered(g.op)
 		by := possessive(g.client) + " renewal"

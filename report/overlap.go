@@ -104,7 +104,7 @@ func (p *plot) enters(y, x *grant) {
 		note = ", although " + possessive(x.client) + " entry was still in the queue" + note
 	}
 	now, until := p.d.at(y.got), x.until(y.got)
-	if mine := y.until(y.got); until > now && (mine == 0 || mine > now) {
+	if mine := y.until(y.got); until > now && (mine == 0 || mine > now) && !p.d.unserved(y) {
 		ran := possessive(x.client) + " lease ran"
 		if s := x.lastEntry(); s == nil || s.how == history.Expire && s.to < y.got && p.d.lasted(s) {
 			ran = x.client + " thought that its lease ran"

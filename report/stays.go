@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 )
 
@@ -95,8 +96,10 @@ func (d *digest) fromServer(pos int, e *history.Entry) {
 		if made == nil {
 			made = by.asked()
 		}
+		made.serve(pos)
 		d.put(made, pos, e)
 	case history.Takeover:
+		by.serve(pos)
 		d.leave(made, by, pos, e)
 		if taker := by.asked(); taker != nil {
 			d.put(taker, pos, e)
@@ -104,6 +107,7 @@ func (d *digest) fromServer(pos int, e *history.Entry) {
 	case history.Remove, history.Expire, history.Lose:
 		d.leave(made, by, pos, e)
 	case history.Prolong:
+		by.serve(pos)
 		if made != nil {
 			if s := made.entry(e, true); s != nil {
 				s.since = pos
@@ -124,6 +128,23 @@ func (o *op) asked() *op {
 		return o.grant.op
 	}
 	return nil
+}
+
+// serve notes that a server granted o, which may be nil.
+func (o *op) serve(pos int) {
+	if o != nil && o.served == none {
+		o.served = pos
+	}
+}
+
+// unserved reports whether the servers were observed and none of them had granted g, as
+// package checker sees it: neither its acquire nor the one on whose entries it stands.
+func (d *digest) unserved(g *grant) bool {
+	if g.confirmed || g.nest != g || !slices.Contains(d.h.Header.Observes, string(checker.Answers)) {
+		return false
+	}
+	stands := d.opAt(d.h.Entries[g.got].Op)
+	return !before(g.op.served, g.got) && (stands == nil || stands.client != g.client || !before(stands.served, g.got))
 }
 
 // put adds an entry, unless it is there already: a request that recognises its

@@ -373,6 +373,33 @@ var truths = []struct {
 		[]string{"c1 held the lock twice from 2.00 s to 3.00 s", "from then on it held it twice."},
 		[]string{"both"},
 	},
+	{
+		"a yes that no server gave, among holders", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"process":"mysql-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":2000000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":11000000000}
+{"time":3000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"c1 was granted the lock, with a lease until 10.00 s.",
+			"At 2.00 s c2 was told that it had the lock, but no server had granted it: from then on both held it.",
+			"2.000 s c2 is told that it has the lock, lease until 11.00 s, which no server has granted: both hold it",
+		},
+		[]string{"c2 was granted", "c2 acquires"},
+	},
+	{
+		"a yes on the entry of the client's own earlier acquire, and a yes to the owner of an entry", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"process":"mysql-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":1000000000,"client":"c1","process":2,"type":"invoke","f":"acquire"}
+{"time":1500000000,"process":"mysql-1","type":"event","f":"prolong","key":"a","op":1,"by":4}
+{"time":2000000000,"client":"c1","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":11000000000}
+{"time":3000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"At 2.00 s it was granted the lock again"},
+		[]string{"no server"},
+	},
 }
 
 func TestStoriesSayWhatIsShown(t *testing.T) {
