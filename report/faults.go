@@ -16,11 +16,13 @@ type fault struct {
 	faults.Fault
 	lines      checker.Injection
 	on         []string
-	mates      int // of a link: the number of clients that share it with the first
-	start, end int // positions of its lines; none: it never ended
-	begins     int // position of its first line: start, if there is one only
-	sure       int // position by which it has certainly struck: the instant that a story tells
-	heals      int // position from which it may be over: end, if that has one line only
+	mates      int  // of a link: the number of clients that share it with the first
+	start, end int  // positions of its lines; none: it never ended
+	begins     int  // position of its first line: start, if there is one only
+	sure       int  // position by which it has certainly struck: the instant that a story tells
+	heals      int  // position from which it may be over: end, if that has one line only
+	latest     int  // of a death: position by which it is certain; the story has it at start, as the judge does
+	bounded    bool // only a client's answer shows that it had struck by sure
 	point      string
 	text       string
 	amount     time.Duration

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"time"
+
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
@@ -14,7 +16,7 @@ func (d *digest) takeFaults(t *checker.Timeline) {
 			continue
 		}
 		f := &fault{
-			Fault: faults.InHistory(e.F), lines: x, on: e.On, start: x.Begin, begins: x.Begin, sure: x.Begin, end: none,
+			Fault: faults.InHistory(e.F), lines: x, on: e.On, start: x.Begin, begins: x.Begin, sure: x.Begin, latest: x.Begin, end: none,
 			point: e.Point, amount: e.Amount, text: e.Text,
 		}
 		if f.link() {
@@ -25,7 +27,7 @@ func (d *digest) takeFaults(t *checker.Timeline) {
 	for _, x := range t.Deaths {
 		f := d.struck[x.Line]
 		if f == nil {
-			f = &fault{Fault: faults.InHistory(history.Exit), lines: checker.Injection{Begin: x.Line}, start: x.Line, begins: x.Line, sure: x.Line, end: none}
+			f = &fault{Fault: faults.InHistory(history.Exit), lines: checker.Injection{Begin: x.Line}, start: x.Line, begins: x.Line, sure: x.Line, latest: x.Line, end: none}
 			d.struck[x.Line] = f
 		}
 		if f.Name == history.Exit {
@@ -73,9 +75,11 @@ func (d *digest) certain(f *fault, pos int, e *history.Entry) {
 			sign--
 		}
 		f.end = sign
-	case !f.Ends: // for the checker a client is dead from the first line on
+	case f.Ends: // for the checker a client is dead from the first line on
+		f.latest = pos
+	default:
 		f.sure = d.first(f.start, pos, func(e *history.Entry) bool { return d.suffers(f, e) })
-		f.start = f.sure
+		f.start, f.bounded = f.sure, f.sure < pos && d.h.Entries[f.sure].Process.Client()
 		if f.sure < pos {
 			f.start--
 		}
@@ -136,8 +140,18 @@ func (d *digest) lingers(f *fault) bool {
 }
 
 // blurred reports whether the instant at which f struck is uncertain by more than a
-// moment. A client that a fault strikes at a point waits there until the fault is
-// certain.
+// moment: for a death, and where only a client's answer shows the fault, by as much as
+// a story's times show. A client that another fault strikes at a point waits there until
+// the fault is certain.
 func (d *digest) blurred(f *fault) bool {
-	return (f.point == "" || f.Down()) && d.at(f.sure)-d.at(f.begins) > d.slack()
+	from, to := d.strike(f)
+	if f.Ends || f.bounded {
+		return d.units.at(from) != d.units.at(to)
+	}
+	return (f.point == "" || f.Down()) && to-from > d.slack()
+}
+
+// strike returns the two times between which f struck.
+func (d *digest) strike(f *fault) (from, to time.Duration) {
+	return d.at(f.begins), d.at(max(f.sure, f.latest))
 }

@@ -163,6 +163,28 @@ func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
 			line(700, history.Nemesis, "", "session-expiry-done", on(1, "c1")),
 			line(800, history.Nemesis, "", history.Ended, nil),
 		}, checker.Exclusion, []int{1, 4}, "the session of c1 was closed from elsewhere. At"},
+		{"another's answer is all that says when a session has ended", []history.Entry{
+			line(10, "c1", "invoke", history.Acquire, nil),
+			line(20, "c1", "ok", history.Acquire, grant(1)),
+			line(30, "c2", "invoke", history.Acquire, nil),
+			line(300, history.Nemesis, "", "session-expiry", on(1, "c1")),
+			line(304, "c2", "ok", history.Acquire, grant(2)),
+			line(326, history.Nemesis, "", "session-expiry-done", on(1, "c1")),
+			line(800, history.Nemesis, "", history.Ended, nil),
+		}, checker.Exclusion, []int{1, 4}, "Between 300 ms and 304 ms the session of c1 was closed from elsewhere. At 304 ms c2 was granted"},
+		{"another's error is all that says when a server was gone", []history.Entry{
+			line(10, "c1", "invoke", history.Acquire, nil),
+			line(20, "c1", "ok", history.Acquire, grant(1)),
+			line(200, "c2", "invoke", history.Acquire, nil),
+			line(300, history.Nemesis, "", "restart", on(1, "mysql-1")),
+			line(320, "c2", "fail", history.Acquire, func(e *history.Entry) { e.Error = "unavailable" }),
+			line(330, history.Nemesis, "", "restart-done", on(1, "mysql-1")),
+			line(800, history.Nemesis, "", "restart-end", on(1, "mysql-1")),
+			line(810, history.Nemesis, "", "restart-end-done", on(1, "mysql-1")),
+			line(900, "c2", "invoke", history.Acquire, nil),
+			line(910, "c2", "ok", history.Acquire, grant(2)),
+			line(950, history.Nemesis, "", history.Ended, nil),
+		}, checker.Exclusion, []int{1, 9}, "Between 300 ms and 320 ms mysql-1 was stopped, until 810 ms at the latest."},
 		{"somebody asks just before an entry is lost", []history.Entry{
 			line(10, "c1", "invoke", history.Acquire, nil),
 			line(15, "redis-1", "", history.Granted, func(e *history.Entry) { e.By, e.Op = history.Some(1), history.Some(1) }),
@@ -235,7 +257,7 @@ func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
 			line(300, history.Nemesis, "", "kill", on(1, "c1")),
 			line(301, history.Nemesis, "", "kill", on(2, "c2")),
 			line(4000, history.Nemesis, "", history.Ended, nil),
-		}, checker.Liveness, []int{3, 6}, "At 300 ms c1 and c2 were killed."},
+		}, checker.Liveness, []int{3, 6}, "Between 300 ms and 301 ms c1 and c2 were killed."},
 		{"a client is dead from the line on with which the checker ends its hold", []history.Entry{
 			line(10, "c1", "invoke", history.Acquire, nil),
 			line(20, "c1", "ok", history.Acquire, grant(1)),
@@ -243,7 +265,7 @@ func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
 			line(420, history.Nemesis, "", "kill-done", on(1, "c1")),
 			line(500, "c2", "invoke", history.Acquire, nil),
 			line(4000, history.Nemesis, "", history.Ended, nil),
-		}, checker.Liveness, []int{4, 5}, "At 300 ms it was killed. "},
+		}, checker.Liveness, []int{4, 5}, "Between 300 ms and 420 ms it was killed. "},
 	} {
 		h := &history.History{Header: history.Header{Format: history.Format, Lock: "x", On: "docker", LeaseMS: 1000}}
 		for i, e := range tt.entries {

@@ -32,7 +32,7 @@ func (p *plot) surroundings() {
 		}
 		if f.start > p.climax && f.begins < p.climax && len(p.d.stays) == 0 {
 			// No line shows when its effect came, but by the climax it had happened.
-			f.start, f.sure = p.climax-1, p.climax
+			f.start, f.sure, f.bounded = p.climax-1, p.climax, true
 		}
 		start := f.start
 		if start > p.climax || before(f.end, first) || !p.concerns(f) || p.beyond(f, last) {
@@ -45,7 +45,8 @@ func (p *plot) surroundings() {
 			line: p.d.fill(f, f.Words.Now), weight: side, obvious: strings.HasSuffix(f.point, afterOK),
 		}
 		if p.d.blurred(f) {
-			m.between = p.d.units.at(p.d.at(f.begins)) + " and " + p.d.units.at(p.d.at(f.sure))
+			from, to := p.d.strike(f)
+			m.between = p.d.units.at(from) + " and " + p.d.units.at(to)
 			m.line += " (between " + m.between + ")"
 		}
 		if f.sure > start { // no line says when it came: it had by the entry that shows it
@@ -91,6 +92,8 @@ func (p *plot) atOnce(all []*fault) (list []*fault) {
 			p.d.atOnce(list[n].start, f.start) && p.concerns(f) && p.concerns(list[n]) {
 			both := *list[n]
 			both.on = append(slices.Clone(both.on), f.on...)
+			slices.SortFunc(both.on, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+			both.latest = max(both.latest, f.latest)
 			list[n] = &both
 			continue
 		}

@@ -400,6 +400,34 @@ var truths = []struct {
 		[]string{"At 2.00 s it was granted the lock again"},
 		[]string{"no server"},
 	},
+	{
+		"clients that are killed one by one, each in a time", checker.Liveness, `{"lockcheck":1,"lease_ms":1000}
+{"time":0,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":1000000,"client":"c2","process":2,"type":"ok","f":"acquire"}
+{"time":2000000,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":3000000,"client":"c3","process":3,"type":"invoke","f":"acquire"}
+{"time":500600000,"process":"nemesis","type":"info","f":"kill","id":4,"on":["c2"]}
+{"time":502400000,"process":"nemesis","type":"info","f":"kill","id":1,"on":["c1"]}
+{"time":508900000,"process":"nemesis","type":"info","f":"kill-done","id":1,"on":["c1"]}
+{"time":517000000,"process":"nemesis","type":"info","f":"kill-done","id":4,"on":["c2"]}
+{"time":5900000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"Between 501 ms and 517 ms c1 and c2 were killed.",
+			"500.6 ms c1 and c2 are killed (between 501 ms and 517 ms)",
+		},
+		[]string{"At 501 ms", "c2 and c1"},
+	},
+	{
+		"a client that is killed and dead within one written time", checker.Liveness, `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":500000000,"process":"nemesis","type":"info","f":"poweroff","id":1,"on":["c1"]}
+{"time":501000000,"process":"nemesis","type":"info","f":"poweroff-done","id":1,"on":["c1"]}
+{"time":600000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":59000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"At 0.50 s it lost power."},
+		[]string{"etween"},
+	},
 }
 
 func TestStoriesSayWhatIsShown(t *testing.T) {
