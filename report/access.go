@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -14,26 +15,46 @@ func (d *digest) overwritten(v *visit) (over bool, lost *visit) {
 	if v.f != history.Write || v.grant == nil || !v.was.Set {
 		return false, nil
 	}
-	var basis, last *visit
-	for _, o := range d.visits {
-		if o.pos >= v.pos {
-			break
-		}
-		unknown := o.f == history.Read && o.op != nil && o.op.outcome != history.OK // its answer did not come
-		if o.f != history.Refuse && !unknown && o.grant != nil && o.grant.nest == v.grant.nest {
-			basis = o
-		}
-		if o.f == history.Write {
-			last = o
-		}
-	}
+	basis, since := d.basis(v)
 	if basis == nil || !basis.value.Set || basis.value == v.was {
 		return false, nil
 	}
-	if d.told || last == nil || last.pos <= basis.pos || last.value != v.was {
-		return true, nil
+	if n := len(since) - 1; !d.told && n >= 0 && since[n].value == v.was {
+		return true, since[n]
 	}
-	return true, last
+	return true, nil
+}
+
+// basis returns the last access before v from which v's grant knew a value, or nil, and
+// the writes since then.
+func (d *digest) basis(v *visit) (basis *visit, since []*visit) {
+	n, _ := slices.BinarySearchFunc(d.visits, v.pos, func(o *visit, pos int) int { return cmp.Compare(o.pos, pos) })
+	for _, o := range slices.Backward(d.visits[:n]) {
+		unknown := o.f == history.Read && o.op != nil && o.op.outcome != history.OK // its answer did not come
+		if o.f != history.Refuse && !unknown && o.grant != nil && o.grant.nest == v.grant.nest {
+			basis = o
+			break
+		}
+		if o.f == history.Write {
+			since = append(since, o)
+		}
+	}
+	slices.Reverse(since)
+	return basis, since
+}
+
+// destroys returns the writes that v destroyed, in their order. It leaves out those that
+// another one of them had destroyed before.
+func (d *digest) destroys(v *visit) []*visit {
+	_, since := d.basis(v)
+	lost := slices.Clone(since)
+	for _, u := range since {
+		if over, _ := d.overwritten(u); over {
+			basis, _ := d.basis(u)
+			lost = slices.DeleteFunc(lost, func(o *visit) bool { return basis.pos < o.pos && o.pos < u.pos })
+		}
+	}
+	return lost
 }
 
 func (p *plot) overwrites(v *visit) bool {
@@ -47,6 +68,7 @@ func (p *plot) overwriting(v *visit) {
 	p.with(v.client)
 	p.ride(v.op)
 	now, old := value(v.value), value(v.was)
+	var all []*visit
 	so, short, late := "", ", which it had not read", ", which "+v.client+" had not read"
 	if lost != nil {
 		if lost.grant != nil {
@@ -55,6 +77,10 @@ func (p *plot) overwriting(v *visit) {
 		p.writing(lost)
 		old = lost.whose(v.client) + " " + old
 		so, short = ": "+lost.whose("")+" update was lost", ": that update is lost"
+		if all = p.d.destroys(v); len(all) > 1 {
+			what := p.updates(all)
+			so, short = ": "+what+" were lost", ": "+what+" are lost"
+		}
 	}
 	m := moment{
 		pos: v.pos, lane: history.Resource, actor: v.client, who: v.client,
@@ -65,11 +91,35 @@ func (p *plot) overwriting(v *visit) {
 		m.actor, m.who = "", possessive(v.client)+" write"
 		m.did = fmt.Sprintf("arrived and put %s over %s%s%s", now, old, late, so)
 		m.line = fmt.Sprintf("%s write arrives: %s over %s", possessive(v.client), now, old)
-		if lost != nil {
+		switch {
+		case len(all) > 1:
+			m.line += short
+		case lost != nil:
 			m.line += ", which is lost"
 		}
 	}
 	p.add(m)
+}
+
+// updates names several writes by their clients: "2 updates of c2", "the updates of c2
+// and c3". It shows a few of them, whose clients have a lane.
+func (p *plot) updates(all []*visit) string {
+	var names []string
+	for _, v := range all {
+		if len(all) <= 3 && slices.Contains(p.clients, v.client) {
+			p.writing(v)
+		}
+		if name := cmp.Or(v.client, "somebody"); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	switch n := len(names); {
+	case n > 3:
+		return fmt.Sprintf("%d updates of %d clients", len(all), n)
+	case n == 1:
+		return fmt.Sprintf("%d updates of %s", len(all), names[0])
+	}
+	return "the updates of " + list(names)
 }
 
 // whose returns the client of v as a possessor, for a sentence about another client.

@@ -428,6 +428,53 @@ var truths = []struct {
 		[]string{"At 0.50 s it lost power."},
 		[]string{"etween"},
 	},
+	{
+		"two updates that one write destroys", checker.Exclusion, granted2 + `
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"read"}
+{"time":3000000000,"process":"resource","type":"event","f":"read","by":5,"value":0}
+{"time":3000000000,"client":"c1","process":1,"type":"ok","f":"read","value":0}
+{"time":4000000000,"client":"c2","process":2,"type":"invoke","f":"write","value":1}
+{"time":4000000000,"process":"resource","type":"event","f":"write","by":8,"value":1,"was":0}
+{"time":4000000000,"client":"c2","process":2,"type":"ok","f":"write"}
+{"time":4100000000,"client":"c3","process":3,"type":"invoke","f":"acquire"}
+{"time":4200000000,"client":"c3","process":3,"type":"ok","f":"acquire"}
+{"time":4300000000,"client":"c3","process":3,"type":"invoke","f":"read"}
+{"time":4300000000,"process":"resource","type":"event","f":"read","by":13,"value":1}
+{"time":4300000000,"client":"c3","process":3,"type":"ok","f":"read","value":1}
+{"time":4400000000,"client":"c3","process":3,"type":"invoke","f":"write","value":2}
+{"time":4400000000,"process":"resource","type":"event","f":"write","by":16,"value":2,"was":1}
+{"time":4400000000,"client":"c3","process":3,"type":"ok","f":"write"}
+{"time":6000000000,"client":"c1","process":1,"type":"invoke","f":"write","value":1}
+{"time":6000000000,"process":"resource","type":"event","f":"write","by":19,"value":1,"was":2}
+{"time":6000000000,"client":"c1","process":1,"type":"ok","f":"write"}`,
+		[]string{
+			"c1 wrote 1 over c3's 2, which it had not read: the updates of c2 and c3 were lost.",
+			"c1 writes 1 over c3's 2: the updates of c2 and c3 are lost",
+		},
+		nil,
+	},
+	{
+		"an update that was lost before the write that is told", checker.Exclusion, granted2 + `
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"read"}
+{"time":3000000000,"process":"resource","type":"event","f":"read","by":5,"value":0}
+{"time":3000000000,"client":"c1","process":1,"type":"ok","f":"read","value":0}
+{"time":3500000000,"client":"c3","process":3,"type":"invoke","f":"acquire"}
+{"time":3500000000,"client":"c3","process":3,"type":"ok","f":"acquire"}
+{"time":3600000000,"client":"c3","process":3,"type":"invoke","f":"read"}
+{"time":3600000000,"process":"resource","type":"event","f":"read","by":10,"value":0}
+{"time":3600000000,"client":"c3","process":3,"type":"ok","f":"read","value":0}
+{"time":4000000000,"client":"c2","process":2,"type":"invoke","f":"write","value":1}
+{"time":4000000000,"process":"resource","type":"event","f":"write","by":13,"value":1,"was":0}
+{"time":4000000000,"client":"c2","process":2,"type":"ok","f":"write"}
+{"time":4400000000,"client":"c3","process":3,"type":"invoke","f":"write","value":2}
+{"time":4400000000,"process":"resource","type":"event","f":"write","by":16,"value":2,"was":1}
+{"time":4400000000,"client":"c3","process":3,"type":"ok","f":"write"}
+{"time":6000000000,"client":"c1","process":1,"type":"invoke","f":"write","value":1}
+{"time":6000000000,"process":"resource","type":"event","f":"write","by":19,"value":1,"was":2}
+{"time":6000000000,"client":"c1","process":1,"type":"ok","f":"write"}`,
+		[]string{"c1 wrote 1 over c3's 2, which it had not read: c3's update was lost."},
+		[]string{"the updates of"},
+	},
 }
 
 func TestStoriesSayWhatIsShown(t *testing.T) {
