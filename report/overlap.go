@@ -123,10 +123,13 @@ func (p *plot) aftermath(x, y *grant) {
 		if victim := s.grant(); victim != x && victim != y || s.to < p.climax || s.by == nil || s.by.grant == victim {
 			continue
 		}
-		if s.by.grant == x || s.by.grant == y {
+		switch {
+		case s.by.grant == x || s.by.grant == y:
 			p.trespass(s)
 			p.intruder(s)
 			harmed = true
+		case s.grant().holds(s.to): // so another client may hold, too
+			p.trespass(s)
 		}
 	}
 	for _, v := range p.d.visits {

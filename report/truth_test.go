@@ -475,6 +475,28 @@ var truths = []struct {
 		[]string{"c1 wrote 1 over c3's 2, which it had not read: c3's update was lost."},
 		[]string{"the updates of"},
 	},
+	{
+		"a third client that removes the entry of one of two holders, and is granted the lock", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"process":"mysql-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":2000000000,"client":"c3","process":3,"type":"invoke","f":"acquire"}
+{"time":3000000000,"process":"mysql-1","type":"event","f":"remove","key":"a","op":1,"by":5}
+{"time":3100000000,"process":"mysql-1","type":"event","f":"grant","key":"a","op":4,"by":4}
+{"time":3200000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":13000000000}
+{"time":4000000000,"process":"mysql-1","type":"event","f":"remove","key":"a","op":4,"by":5}
+{"time":5000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":5000000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}
+{"time":6000000000,"process":"mysql-1","type":"event","f":"grant","key":"a","op":5,"by":5}
+{"time":6100000000,"client":"c3","process":3,"type":"ok","f":"acquire","grant":3,"valid_until":16000000000}
+{"time":9000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"At 4.00 s c3's acquire removed c2's entry, while c2 still believed that it held the lock.",
+			"c2 and c3 also both held it from 6.10 s to 9.00 s.",
+		},
+		nil,
+	},
 }
 
 func TestStoriesSayWhatIsShown(t *testing.T) {
