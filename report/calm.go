@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -32,33 +33,56 @@ func (p *plot) calm() {
 	}
 }
 
-// rest returns a sentence about what came after the last moment: faults and grants. It
-// returns "" if nothing came.
+// rest returns sentences about the faults that have no moment, and about the faults and
+// grants after the last one. It returns "" if there are none.
 func (p *plot) rest() string {
-	grants, struck, last := 0, 0, p.moments[len(p.moments)-1].pos
-	var names, what []string
+	grants, last := 0, p.moments[len(p.moments)-1].pos
+	var untold, later, what []string // names of faults
+	told := map[int]bool{}
+	for _, m := range p.moments {
+		for _, begins := range m.faults {
+			told[begins] = true
+		}
+	}
 	for _, g := range p.d.grants {
 		if g.got > last {
 			grants++
 		}
 	}
 	for _, f := range p.d.faults {
-		if f.hit() && f.begins > last {
-			struck++
-			names = append(names, f.Name)
+		switch {
+		case !f.hit() || told[f.begins]:
+		case f.begins > last:
+			later = append(later, f.Name)
+		default:
+			untold = append(untold, f.Name)
 		}
 	}
 	if grants > 0 {
 		what = append(what, more(grants, "grant"))
 	}
-	if struck > 0 {
-		slices.Sort(names)
-		what = append(what, more(struck, "fault")+" ("+list(slices.Compact(names))+")")
+	if len(later) > 0 {
+		what = append(what, moreFaults(later))
 	}
-	if len(what) == 0 {
-		return ""
+	text := ""
+	if len(untold) > 0 {
+		was := "was "
+		if len(untold) > 1 {
+			was = "were "
+		}
+		text = "There " + was + moreFaults(untold) + "."
 	}
-	return "The run went on until " + p.d.units.at(p.d.at(none)) + ", with " + list(what) + "."
+	if len(what) > 0 {
+		text += " The run went on until " + p.d.units.at(p.d.at(none)) + ", with " + list(what) + "."
+	}
+	return strings.TrimSpace(text)
+}
+
+// moreFaults returns how many more faults there were, and their kinds.
+func moreFaults(names []string) string {
+	n := len(names)
+	slices.Sort(names)
+	return more(n, "fault") + " (" + list(slices.Compact(names)) + ")"
 }
 
 // refused tells how the resource turned a stale access away.
@@ -328,6 +352,7 @@ func (p *plot) undisturbed() bool {
 	case struck:
 		p.coda = "What was injected struck nobody in the middle of anything."
 	case n > 2:
+		p.whole = true
 		p.coda = fmt.Sprintf("And so on: the lock was granted %d times, and no fault struck.", n) + p.overtaken()
 	}
 	return true

@@ -27,8 +27,9 @@ type fault struct {
 	text       string
 	amount     time.Duration
 	hits       history.Opt
-	heard      int  // of an exit: the last sign of life before it
-	replaced   bool // a replica has replaced its server
+	heard      int   // of an exit: the last sign of life before it
+	merged     []int // the first lines of the faults that are told together with this one
+	replaced   bool  // a replica has replaced its server
 }
 
 // pause is the fault that stories treat specially: a holder that wakes up goes on

@@ -14,19 +14,21 @@ import (
 // Each property has a function that collects them; shared functions are in
 // moments.go.
 type plot struct {
-	d       *digest
-	title   string // the verdict's title; "": use the witness's sentence
-	moments []moment
-	said    map[int]bool // the entries that have a moment
-	climax  int          // the position at which the violation has happened
-	since   int          // the position from which a client waited; 0: the story is not about waiting
-	clients []string
-	spans   []span
-	more    []span // other overlaps of holds
-	rides   []*op  // requests drawn from their invoke to their effect
-	coda    string // the last sentence, without a moment
-	keeper  *grant // the grant that kept other clients out, if the story has told all about it
-	intact  bool   // every update of the resource was computed from the value that it replaced
+	d          *digest
+	title      string // the verdict's title; "": use the witness's sentence
+	moments    []moment
+	said       map[int]bool // the entries that have a moment
+	climax     int          // the position at which the violation has happened
+	since      int          // the position from which a client waited; 0: the story is not about waiting
+	clients    []string
+	spans      []span
+	more       []span // other overlaps of holds
+	rides      []*op  // requests drawn from their invoke to their effect
+	coda       string // the last sentence, without a moment
+	whole      bool   // coda is about all of the run
+	keeper     *grant // the grant that kept other clients out, if the story has told all about it
+	everyFault bool   // no promise was broken: the story tells of every fault, or how many more there were
+	intact     bool   // every update of the resource was computed from the value that it replaced
 }
 
 // span is a time that the lanes point out, as "both hold".
@@ -104,7 +106,7 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 	p.intact = slices.ContainsFunc(verdicts, func(v checker.Verdict) bool {
 		return v.Property == checker.Resource && v.Outcome == checker.Valid
 	})
-	if subject == nil {
+	if p.everyFault = subject == nil; p.everyFault {
 		p.calm()
 	} else if !p.tellOf(subject.Property, witness) {
 		p.bare(witness)
@@ -113,8 +115,8 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 	p.surroundings()
 	p.settle()
 	p.further()
-	if subject == nil && p.coda == "" && !p.empty() {
-		p.coda = p.rest()
+	if p.everyFault && !p.whole && !p.empty() {
+		p.coda = strings.TrimSpace(p.coda + " " + p.rest())
 	}
 	return p
 }

@@ -35,14 +35,18 @@ func (p *plot) surroundings() {
 			f.start, f.sure, f.bounded = p.climax-1, p.climax, true
 		}
 		start := f.start
-		if start > p.climax || before(f.end, first) || !p.concerns(f) || p.beyond(f, last) {
+		past := before(f.end, first)
+		if start > p.climax || past && !p.everyFault || !p.concerns(f) || p.beyond(f, last) {
 			continue
 		}
-		lane := p.lane(f)
+		lane, weight := p.lane(f), side
+		if past || !p.touches(f) {
+			weight = detail
+		}
 		who, did := p.d.clause(f, f.Words.Past)
 		m := moment{
 			pos: start, lane: lane, who: who, did: did, where: f.where(who, p.d.h.Header.Nodes),
-			line: p.d.fill(f, f.Words.Now), weight: side, obvious: strings.HasSuffix(f.point, afterOK),
+			line: p.d.fill(f, f.Words.Now), weight: weight, faults: append(f.merged, f.begins), obvious: strings.HasSuffix(f.point, afterOK),
 		}
 		if p.d.blurred(f) {
 			from, to := p.d.strike(f)
@@ -64,7 +68,7 @@ func (p *plot) surroundings() {
 			}
 			if f.Name == pause {
 				end.actor, end.who, end.did = f.whom(), f.whom(), "woke up"
-				end.weight, end.wakes = side, true
+				end.weight, end.wakes = weight, true
 			}
 			p.add(end)
 		}
@@ -93,6 +97,7 @@ func (p *plot) atOnce(all []*fault) (list []*fault) {
 			both := *list[n]
 			both.on = append(slices.Clone(both.on), f.on...)
 			slices.SortFunc(both.on, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+			both.merged = append(slices.Clone(both.merged), f.begins)
 			both.latest = max(both.latest, f.latest)
 			list[n] = &both
 			continue
@@ -102,8 +107,14 @@ func (p *plot) atOnce(all []*fault) (list []*fault) {
 	return list
 }
 
-// concerns reports whether a fault struck a client of the story, or a server.
+// concerns reports whether a fault struck a client of the story, or a server. A story
+// without a violation is about all faults.
 func (p *plot) concerns(f *fault) bool {
+	return p.everyFault && f.hit() || p.touches(f)
+}
+
+// touches reports whether a fault struck a client of the story, or a server.
+func (p *plot) touches(f *fault) bool {
 	if f.Name == cutOff && len(p.d.promotions) > 0 {
 		return true // an entry that a replica did not get is missing when it becomes the master
 	}

@@ -497,6 +497,26 @@ var truths = []struct {
 		},
 		nil,
 	},
+	{
+		"faults of clients that the story of a run without a violation is not about", "", `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"process":"nemesis","type":"info","f":"skew","id":1,"on":["c3"],"amount_ns":15000000000}
+{"time":1000000,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":1000000000,"client":"c3","process":3,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c4","process":4,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c5","process":5,"type":"invoke","f":"acquire"}
+{"time":2000000000,"process":"nemesis","type":"info","f":"kill","id":2,"on":["c5"]}
+{"time":2000000000,"process":"nemesis","type":"info","f":"kill","id":3,"on":["c4"]}
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":3000000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}
+{"time":3100000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":3100000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":13000000000}
+{"time":4000000000,"client":"c2","process":2,"type":"invoke","f":"release","grant":2}
+{"time":4000000000,"client":"c2","process":2,"type":"ok","f":"release","grant":2}
+{"time":9000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"At 0.000 s c3's clock was set 15 s ahead.", "At 2.00 s c4 and c5 were killed."},
+		nil,
+	},
 }
 
 func TestStoriesSayWhatIsShown(t *testing.T) {
@@ -570,6 +590,27 @@ func TestStoriesOfAnyTimes(t *testing.T) {
 				t.Fatalf("from %d to %d: no story", from, to)
 			}
 		}
+	}
+}
+
+// A story of a run without a violation counts the faults that it has no room for.
+func TestAStoryCountsTheFaultsThatItDoesNotTell(t *testing.T) {
+	t.Parallel()
+	const faults = 30
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 10_000)
+	for i := range faults {
+		r.at(1000+100*i).fault("pause", i+1, "", 0, "c2")
+		r.at(1050+100*i).heal("pause", i+1, "c2")
+	}
+	r.at(9000).releases("c1")
+	r.at(9100).acquire("c3", 0, 20_000)
+	r.at(9200).releases("c3")
+	r.over()
+	text := strings.Join(strings.Fields(story(t, &r.h, verdicts("", ""), Options{})), " ")
+	told := strings.Count(text, "was paused for 50 ms")
+	if want := fmt.Sprintf("There were %d more faults (pause).", faults-told); told == 0 || !strings.Contains(text, want) {
+		t.Errorf("the story tells of %d faults, and does not say %q:\n%s", told, want, text)
 	}
 }
 
