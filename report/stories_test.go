@@ -192,7 +192,7 @@ var stories = []struct {
 	{"hung-worker", hungWorker, []string{
 		`VIOLATED liveness: c2 waited for "a" from 1.00 s to 40.00 s, while c1 kept it`,
 		"it hung, all but its background tasks.",
-		"nobody had been granted the lock in the last 39 s, and c1 had renewed its lease 12 times, by then until 49.99 s.",
+		"nobody had been granted the lock in the last 39 s, and c1 had renewed its lease 12 times in that time, by then until 49.99 s.",
 	}},
 	{"noticed-loss", noticedLoss, []string{
 		"it had renewed its lease twice, by then until 16.66 s.",

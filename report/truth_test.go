@@ -374,6 +374,28 @@ var truths = []struct {
 		[]string{"both"},
 	},
 	{
+		"renewals of another's entry before and after a client asks", checker.Liveness, `{"lockcheck":1,"lease_ms":1000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"process":"redis-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":1000000000}
+{"time":10000000,"process":"nemesis","type":"info","f":"hang","id":1,"on":["c1"]}
+{"time":1000000000,"process":"redis-1","type":"event","f":"expire","key":"a","op":1}
+{"time":1010000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":1010000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":6,"by":6}
+{"time":1011000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":2010000000}
+{"time":1400000000,"process":"redis-1","type":"event","f":"prolong","key":"a","op":6,"by":1}
+{"time":1600000000,"process":"nemesis","type":"info","f":"kill","id":2,"on":["c2"]}
+{"time":2000000000,"client":"c3","process":3,"type":"invoke","f":"acquire"}
+{"time":2300000000,"process":"redis-1","type":"event","f":"prolong","key":"a","op":6,"by":1}
+{"time":3200000000,"process":"redis-1","type":"event","f":"prolong","key":"a","op":6,"by":1}
+{"time":5900000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"nobody had been granted the lock in the last 3900 ms, and c1 had renewed c2's entry twice in that time.",
+			"still nobody has been granted the lock; c1 has renewed c2's entry twice since 2000 ms",
+		},
+		nil,
+	},
+	{
 		"a yes that no server gave, among holders", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":0,"process":"mysql-1","type":"event","f":"grant","key":"a","op":1,"by":1}

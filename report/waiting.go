@@ -242,13 +242,14 @@ func (p *plot) kept(witness []int, all gap) {
 	if asked != nil {
 		m.lane = asked.client
 	}
+	since := " since " + p.d.units.at(s.from)
 	if g := p.keeper; other != nil {
-		m.did += ", and " + g.client + " had renewed " + other.entry.owner() + " entry " + times(other.times)
-		m.line += "; " + g.client + " has renewed " + other.entry.owner() + " entry " + times(other.times)
+		m.did += ", and " + g.client + " had renewed " + other.entry.owner() + " entry " + times(other.times) + " in that time"
+		m.line += "; " + g.client + " has renewed " + other.entry.owner() + " entry " + times(other.times) + since
 	} else if n := g.renewed(all.end) - g.renewed(all.begin); n > 0 {
 		often, until := times(n), p.d.units.at(g.until(all.end))
-		m.did += ", and " + g.client + " had renewed its lease " + often + ", by then until " + until
-		m.line += "; " + g.client + " has renewed its lease " + often + ", until " + until
+		m.did += ", and " + g.client + " had renewed its lease " + often + " in that time, by then until " + until
+		m.line += "; " + g.client + " has renewed its lease " + often + since + ", until " + until
 	}
 	p.add(m)
 }
