@@ -23,7 +23,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		{"redis-renew-unconditional", []string{ // the victim matters
 			`while c1 renewed c2's entry`,
 			"c2 was granted the lock, with a lease until",
-			"c2 was killed. At 20.00 s c3 asked for the lock. At 55.00 s nobody had been granted the lock in the last 35 s, and c1 had renewed c2's entry 10 times in that time.",
+			"c2 was killed. At 20.00 s c3 asked for the lock. At 55.00 s it was refused the lock, which nobody had been granted in the last 35 s, and c1 had renewed c2's entry 10 times in that time.",
 		}, []string{"does not matter"}},
 		{"redis-setnx-stale-del-race", []string{ // how the lock became stale, and its first remover
 			"c1 was granted the lock, with a lease until 11.00 s. Right after that it was killed.",

@@ -101,7 +101,7 @@ var stories = []struct {
 	{"no-expiry", noExpiry, []string{
 		`VIOLATED liveness: nobody held "a" from 1.00 s to 36.00 s while c2 waited`,
 		"just after the answer to the SETNX of its acquire, c1 was killed.",
-		"nobody had held the lock for 36 s, and redis-1 still kept c1's entry.",
+		"which nobody had held for 36 s, and redis-1 still kept c1's entry.",
 	}},
 	{"clock-set-back", clockSetBack, []string{
 		`VIOLATED handover: nobody held "a" from 7.00 s to 20.10 s while c2 waited`,
@@ -134,7 +134,7 @@ var stories = []struct {
 	{"removal-lost", removalLost, []string{
 		"VIOLATED liveness",
 		"c1's entry was there again: its removal had not reached redis-1b.",
-		"nobody had held the lock for 39.5 s, and redis-1b still kept c1's entry.",
+		"which nobody had held for 39.5 s, and redis-1b still kept c1's entry.",
 	}},
 	{"answer-undone", answerUndone, []string{
 		`VIOLATED answers: c1 was told that it had released "a", and its entry came back`,
@@ -187,7 +187,7 @@ var stories = []struct {
 	}},
 	{"stalled-server", stalledServer, []string{
 		"redis-2 was paused for 40 s.",
-		"nobody had held the lock for 40 s",
+		"it stopped waiting for the lock, which nobody had held for 40 s",
 	}},
 	{"hung-worker", hungWorker, []string{
 		`VIOLATED liveness: c2 waited for "a" from 1.00 s to 40.00 s, while c1 kept it`,
@@ -292,7 +292,7 @@ func TestStories(t *testing.T) {
 func TestAStoryClaimsNoEntryThatMayHaveGone(t *testing.T) {
 	h, v := noExpiry()
 	h.Header.Observes = nil
-	if got := story(t, h, v, Options{}); strings.Contains(got, "still keeps") || !strings.Contains(got, "still nobody") {
+	if got := story(t, h, v, Options{}); strings.Contains(got, "still keeps") || !strings.Contains(got, "c2 is refused the lock, which nobody holds") {
 		t.Errorf("the story says what nobody has seen:\n%s", got)
 	}
 }

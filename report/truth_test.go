@@ -539,6 +539,36 @@ var truths = []struct {
 		[]string{"At 0.000 s c3's clock was set 15 s ahead.", "At 2.00 s c4 and c5 were killed."},
 		nil,
 	},
+	{
+		"a wait that ends with a no", checker.Liveness, `{"lockcheck":1,"lease_ms":1000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":100000000,"client":"c1","process":1,"type":"invoke","f":"release"}
+{"time":101000000,"client":"c1","process":1,"type":"ok","f":"release"}
+{"time":200000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":4201000000,"client":"c2","process":2,"type":"fail","f":"acquire","error":"held"}
+{"time":4300000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"At 4201 ms it was refused the lock, which nobody had held for 4101 ms.",
+			"4201.0 ms c2 is refused the lock, which nobody holds",
+		},
+		[]string{"still nobody"},
+	},
+	{
+		"a wait that ends without an answer", checker.Liveness, `{"lockcheck":1,"lease_ms":1000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":100000000,"client":"c1","process":1,"type":"invoke","f":"release"}
+{"time":101000000,"client":"c1","process":1,"type":"ok","f":"release"}
+{"time":200000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":4201000000,"client":"c2","process":2,"type":"info","f":"acquire","error":"timeout"}
+{"time":4300000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"At 4201 ms it stopped waiting for the lock, which nobody had held for 4101 ms.",
+			"c2 stops waiting for the lock, which nobody holds",
+		},
+		[]string{"still nobody"},
+	},
 }
 
 func TestStoriesSayWhatIsShown(t *testing.T) {

@@ -234,14 +234,7 @@ func (p *plot) kept(witness []int, all gap) {
 			return
 		}
 	}
-	m := moment{
-		pos: all.end, who: "nobody",
-		did:  "had been granted the lock in the last " + p.d.units.span(s.to-s.from),
-		line: "still nobody has been granted the lock",
-	}
-	if asked != nil {
-		m.lane = asked.client
-	}
+	m := p.nobody(asked, all.end, "had been granted the lock in the last "+p.d.units.span(s.to-s.from), "has been granted the lock")
 	since := " since " + p.d.units.at(s.from)
 	if g := p.keeper; other != nil {
 		m.did += ", and " + g.client + " had renewed " + other.entry.owner() + " entry " + times(other.times) + " in that time"
@@ -435,6 +428,37 @@ func (p *plot) lastHolder(free gap) *grant {
 	return last
 }
 
+// nobody returns the moment at which a wait without a grant ended: that of the answer
+// that a waiter got there, or of a time at which it still waited. did and does say that
+// nobody held or was granted the lock.
+func (p *plot) nobody(asked *op, pos int, did, does string) moment {
+	m := moment{pos: pos, who: "nobody", did: did, line: "still nobody " + does}
+	if asked != nil {
+		m.lane = asked.client
+	}
+	o := p.d.ops[pos]
+	if o == nil || !o.asks() || o.done != pos || o.outcome == history.OK || o.err == history.ErrCrashed {
+		return m
+	}
+	p.with(o.client)
+	m.lane, m.actor, m.who = o.client, o.client, o.client
+	which, lock := ", which nobody ", " the lock"
+	ended, ends := "was refused the lock", "is refused the lock"
+	switch {
+	case o.err == history.ErrHeld:
+	case o.err == history.ErrTimeout:
+		ended, ends = "stopped waiting for the lock", "stops waiting for the lock"
+	case o.outcome == history.Info:
+		m.who = possessive(o.client) + " acquire"
+		which, lock, ended, ends = ": nobody ", "", "ended, its outcome unknown", "ends, its outcome unknown"
+	default:
+		which, lock, ended, ends = ": nobody ", "", "ended its acquire without a grant", "ends its acquire without a grant"
+	}
+	m.did = ended + which + strings.Replace(did, lock, "", 1)
+	m.line = m.who + " " + ends + which + strings.Replace(does, lock, "", 1)
+	return m
+}
+
 // ending tells how the time without a holder ended, if it did.
 func (p *plot) ending(s *stay, asked *op, free gap) {
 	since := 0 // start of the time without a holder; the witness begins with an invoke
@@ -451,14 +475,7 @@ func (p *plot) ending(s *stay, asked *op, free gap) {
 			return
 		}
 	}
-	m := moment{
-		pos: free.end, who: "nobody",
-		did:  "had held the lock for " + length,
-		line: "still nobody holds the lock",
-	}
-	if asked != nil {
-		m.lane = asked.client
-	}
+	m := p.nobody(asked, free.end, "had held the lock for "+length, "holds the lock")
 	// If the record of the servers has gaps, the entry may have gone since.
 	seen := slices.Contains(p.d.h.Header.Observes, string(checker.Answers))
 	if s != nil && (s.to == none || s.to > free.end) && seen {
