@@ -343,6 +343,9 @@ func (p *plot) ride(o *op) {
 	if o == nil || o.effect == none || slices.Contains(p.rides, o) {
 		return
 	}
+	if (o.f == history.Acquire || o.f == history.Try) && !before(o.done, o.effect) {
+		return // it may have asked several times, the last time just before
+	}
 	long := p.d.at(o.effect) - p.d.at(o.invoke)
 	for _, f := range p.d.faults {
 		if f.Name == pause && f.strikes(o.client) && f.start >= o.invoke && before(f.end, o.effect) {
