@@ -281,6 +281,24 @@ var truths = []struct {
 		nil,
 	},
 	{
+		"a server that made entries in vain after the others", "", `{"lockcheck":1,"lease_ms":10000,"nodes":5}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"nemesis","type":"info","f":"partition","id":1,"on":["c1","redis-3"]}
+{"time":20000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":20000000,"process":"redis-3","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":20000000,"process":"redis-4","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":21000000,"process":"redis-5","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":40000000,"process":"redis-1","type":"event","f":"remove","key":"a","op":1,"by":1}
+{"time":50000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":60000000,"process":"redis-1","type":"event","f":"remove","key":"a","op":1,"by":1}
+{"time":70000000,"process":"redis-2","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":80000000,"process":"redis-2","type":"event","f":"remove","key":"a","op":1,"by":1}
+{"time":1030000000,"client":"c1","process":1,"type":"fail","f":"acquire","error":"held"}
+{"time":2100000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"Between 0.020 s and 0.070 s redis-1 and redis-2 made entries for c1, which c1 removed again; that happened twice on redis-1 and once on redis-2."},
+		[]string{"redis-1 made an entry"},
+	},
+	{
 		"an answer to a release that comes after all that matters", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":0,"process":"mysql-1","type":"event","f":"grant","op":1,"by":1}

@@ -88,6 +88,9 @@ func (p *plot) vain(o *op) {
 	short := ": no majority"
 	if p.d.granting(o, gone[0].to) > nodes/2 { // the client did not learn of all of them
 		them, short = "which "+o.client+" removed again", ", which removes what it knows of"
+		if first = gone; len(homes(gone)) > 1 {
+			made, makes = "made entries", "make entries"
+		}
 	}
 	often := p.often(count, homes(gone), homes(first))
 	oftener := strings.Replace(often, "; that happened", ",", 1)
