@@ -73,7 +73,9 @@ func (s *stored) kept(op, pos int32) int32 {
 	n, entry := 0, none
 	for id, x := range s.staysOf(op) {
 		if x.to == s.size() && s.end-max(s.at(pos), s.at(x.from)) >= outlasts(s.lease) {
-			n, entry = n+1, id
+			if n++; n == 1 {
+				entry = id
+			}
 		}
 	}
 	if n < s.head.Nodes/2+1 {

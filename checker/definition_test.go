@@ -142,6 +142,12 @@ func (w *walk) fault(e *history.Entry, pos int) {
 		}
 		w.kills = append(w.kills, definedKill{client, pos, at})
 		w.die(client, pos)
+	case "kill-done":
+		for i := range w.kills {
+			if k := &w.kills[i]; k.client == client && w.entries[k.at].F == "kill" {
+				k.at = pos
+			}
+		}
 	case history.Exit:
 		w.exit(client)
 	}

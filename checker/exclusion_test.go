@@ -153,6 +153,23 @@ var exclusionSpecs = []spec{
 		2 nemesis kill-done id=1 on=c2
 		3 c1 acquire
 		4 c1 acquire ok`, "valid"},
+	{"the second line of a kill says nothing of another kill without an id", `
+		0 nemesis kill on=c1
+		1 c1 acquire
+		2 c1 acquire ok
+		3 c2 acquire
+		4 c2 acquire ok
+		5 nemesis kill on=c2
+		6 nemesis kill-done on=c2`, `violated 3,5: c1 was granted the lock at 2.000 s and was still holding it, and c2 was granted it at 4.000 s.`},
+	{"what a client asks for after one death and before another is certain is of the old life", `
+		0 nemesis kill id=1 on=c1
+		1 nemesis poweroff id=2 on=c1
+		2 nemesis poweroff-done id=2 on=c1
+		3 c1 acquire
+		4 c1 acquire ok
+		5 nemesis kill-done id=1 on=c1
+		6 c2 acquire
+		7 c2 acquire ok`, "valid"},
 	{"a client that says something between the lines of its kill held until the first", `
 		0 c2 acquire
 		1 c2 acquire ok

@@ -142,13 +142,7 @@ func (t *timeline) numbered(id int, yield func(f *fault) bool) {
 // came, and when its client was certainly dead.
 type ahead struct {
 	pauses history.Pauses
-	sure   map[useOf][]int32 // positions of the second lines of kills and power-offs
-}
-
-// useOf names one use of a fault.
-type useOf struct {
-	name string
-	id   int
+	kills  history.Kills
 }
 
 // readAhead reads all lines, once.
@@ -158,28 +152,12 @@ func (t *timeline) readAhead() *ahead {
 	}
 	t.ahead = new(ahead)
 	for i, e := range t.entries.each {
-		if e.Process.Name != history.Nemesis {
-			continue
-		}
-		t.ahead.pauses.Add(i, e)
-		if name, done := strings.CutSuffix(e.F, history.DoneSuffix); done && kindOf(name).ends() {
-			if t.ahead.sure == nil {
-				t.ahead.sure = map[useOf][]int32{}
-			}
-			use := useOf{name, e.ID}
-			t.ahead.sure[use] = append(t.ahead.sure[use], int32(i))
+		if e.Process.Name == history.Nemesis {
+			t.ahead.pauses.Add(i, e)
+			t.ahead.kills.Add(i, e)
 		}
 	}
 	return t.ahead
-}
-
-// certainly returns the position of the second line of a kill at pos, or pos.
-func (a *ahead) certainly(e *history.Entry, pos int32) int32 {
-	list := a.sure[useOf{e.F, e.ID}]
-	if i, _ := slices.BinarySearch(list, pos); i < len(list) {
-		return list[i]
-	}
-	return pos
 }
 
 // posthumous reports whether a client may have been dead at pos already.
@@ -268,7 +246,7 @@ func (f *fault) promote(pos int32, e *history.Entry) {
 // died did nothing since the pause began.
 func (t *timeline) die(f *fault) {
 	later := t.readAhead()
-	sure := later.certainly(t.entry(f.start), f.start)
+	sure := int32(later.kills.Sure(int(f.start)))
 	for _, name := range t.entry(f.start).On {
 		c := t.names.find(name)
 		switch {
@@ -281,7 +259,11 @@ func (t *timeline) die(f *fault) {
 		t.endHolds(c, f.start, pos, sure)
 		t.endWaits(c, f.start)
 		t.endPlaces(c, pos)
-		t.clients[c].dead, t.clients[c].died, t.clients[c].gone = true, pos, sure
+		if who := &t.clients[c]; who.dead { // and may have died before
+			who.died, who.gone = min(who.died, pos), max(who.gone, sure)
+		} else {
+			who.dead, who.died, who.gone = true, pos, sure
+		}
 		f.struck = min(f.struck, pos)
 	}
 }

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -23,10 +22,10 @@ type lines struct {
 	asked    map[int]bool     // indices of the invokes that lines of the resource name
 	requests map[int]*request // the requests of those invokes, by index
 	pauses   history.Pauses
-	sure     map[useOf][]int // positions of the second lines of faults
-	claims   []*claim        // claims that count, in the order of their begins
-	accesses []lineAccess    // lines of the resource
-	updates  []*request      // reads and writes of clients, in the order of their invokes
+	kills    history.Kills
+	claims   []*claim     // claims that count, in the order of their begins
+	accesses []lineAccess // lines of the resource
+	updates  []*request   // reads and writes of clients, in the order of their invokes
 
 	procNames, lockNames []string // clients by process, and locks
 }
@@ -92,7 +91,6 @@ func readLines(j journal, keep func(pos int) bool) *lines {
 		entries: j, length: j.len(), keep: keep,
 		procs: map[int]*lineProc{}, clients: map[string]*lineClient{}, locks: map[string]int32{},
 		byGrant: map[int]*claim{}, unsure: map[int]*claim{}, asked: map[int]bool{}, requests: map[int]*request{},
-		sure: map[useOf][]int{},
 	}
 	for pos, e := range j.each {
 		if e.Process.Name == history.Resource && e.By.Set {
@@ -100,9 +98,7 @@ func readLines(j journal, keep func(pos int) bool) *lines {
 		}
 		if e.Process.Name == history.Nemesis {
 			l.pauses.Add(pos, e)
-			if f := strings.TrimSuffix(e.F, history.DoneSuffix); f != e.F {
-				l.sure[useOf{f, e.ID}] = append(l.sure[useOf{f, e.ID}], pos)
-			}
+			l.kills.Add(pos, e)
 		}
 	}
 	for pos, e := range j.each {
@@ -311,15 +307,8 @@ func (l *lines) lose(pos int, e *history.Entry, c *claim) {
 func (l *lines) nemesis(pos int, e *history.Entry) {
 	switch e.F {
 	case "kill", "poweroff":
-		gone := pos
-		for _, done := range l.sure[useOf{e.F, e.ID}] {
-			if done > pos {
-				gone = done
-				break
-			}
-		}
 		for _, name := range e.On {
-			l.bury(l.clientOf(name), l.pauses.Since(name, pos), gone)
+			l.bury(l.clientOf(name), l.pauses.Since(name, pos), l.kills.Sure(pos))
 		}
 	case history.Exit:
 		for _, name := range e.On {

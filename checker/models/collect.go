@@ -95,18 +95,6 @@ type client struct {
 	alive int32
 }
 
-// kill is the first line of a kill or a power-off.
-type kill struct {
-	pos int32
-	on  []string
-}
-
-// useOf names one use of a fault.
-type useOf struct {
-	name string
-	id   int
-}
-
 func (j *Judge) process(e *history.Entry) int32 {
 	if p, ok := j.procOf[e.Process.N]; ok {
 		return p
@@ -432,15 +420,10 @@ func (j *Judge) nemesis(pos int32, e *history.Entry) {
 	if killed, from := j.pauses.Add(int(pos), e); len(killed) > 0 {
 		j.die(killed, int32(from), false)
 	}
-	if name, done := strings.CutSuffix(e.F, history.DoneSuffix); done && faults.InHistory(name).Ends {
-		if k, ok := j.kills[useOf{name, e.ID}]; ok { // what its clients said since was of the life that ended
-			j.die(k.on, k.pos, false)
-		}
+	if on, from := j.kills.Add(int(pos), e); len(on) > 0 { // what they said since was of the life that ended
+		j.die(on, int32(from), false)
 	}
 	if f := faults.InHistory(e.F); f.Ends {
-		if e.F != history.Exit {
-			j.kills[useOf{e.F, e.ID}] = kill{pos, e.On}
-		}
 		j.die(e.On, pos, e.F == history.Exit)
 	}
 }

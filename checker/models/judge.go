@@ -53,7 +53,7 @@ type Judge struct {
 	handOf    map[uint64]int32   // client and lock
 	grants    grants
 	holds     []hold
-	kills     map[useOf]kill  // the last of each name and id
+	kills     history.Kills
 	ceased    map[int32]int32 // of a mutex without owners: where a loss or a death may have ended a hold
 	losses    []loss          // of a reentrant lock: losses of its entry in the store
 	deadlines []deadline
@@ -83,7 +83,7 @@ type loss struct{ proc, pos, least int32 }
 
 // New returns a judge that has read no entries.
 func New(m Model, o Options) *Judge {
-	return &Judge{model: m, opts: o, room: smallEnough, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}, handOf: map[uint64]int32{}, kills: map[useOf]kill{}, ceased: map[int32]int32{}}
+	return &Judge{model: m, opts: o, room: smallEnough, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}, handOf: map[uint64]int32{}, ceased: map[int32]int32{}}
 }
 
 // Add processes the next entry. line is its line in the file, from 1. The entries

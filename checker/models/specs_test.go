@@ -1078,6 +1078,17 @@ var modelSpecs = []modelSpec{
 		c1 try fail error=held grant=3
 		c1' valid grant=3
 		c1' lost grant=3`, `violated 1,2: c1 (process 1) was refused the lock (lines 1 to 2) when nobody can have held it.`},
+	{"owner-mutex rw-mutex semaphore=1", "and of two kills without an id each has its own second line", `
+		nemesis kill on=c1
+		nemesis kill on=c2
+		c2 acquire
+		c2 acquire ok
+		nemesis kill-done on=c2
+		c1 acquire
+		c1 acquire ok
+		nemesis kill-done on=c1
+		c3 acquire
+		c3 acquire ok`, "valid"},
 	{"owner-mutex mutex rw-mutex semaphore=1", "what a client says between the lines of its kill belongs to the life that ends", `
 		nemesis kill on=c2
 		c2 acquire
