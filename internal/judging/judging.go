@@ -168,7 +168,7 @@ type judged struct {
 }
 
 // properties judges a history by properties, within the time that there is.
-func (c Request) properties(ctx context.Context, in *taken) (out judged, err error) {
+func (c Request) properties(ctx context.Context, in *taken) (judged, error) {
 	head, reach := in.header(), func() checker.Counts { return checker.Reach(in.history) }
 	judge := func(ctx context.Context) []checker.Verdict { return checker.JudgeWithin(ctx, in.history) }
 	if l := in.log; l != nil {
@@ -180,7 +180,7 @@ func (c Request) properties(ctx context.Context, in *taken) (out judged, err err
 	if slices.Contains(c.Promise, checker.Fairness) {
 		head.Order = true // no matter who recorded it: the flag states the order
 	}
-	err = within(ctx, func() error {
+	return resultWithin(ctx, func() (out judged, err error) {
 		judging, cancel := ctx, func() {}
 		if c.Options.Timeout > 0 {
 			judging, cancel = context.WithTimeout(ctx, c.Options.Timeout)
@@ -195,12 +195,8 @@ func (c Request) properties(ctx context.Context, in *taken) (out judged, err err
 		if judging.Err() == nil {
 			out.reached = reach()
 		}
-		return nil
+		return out, nil
 	})
-	if err != nil { // the judge may still be at it
-		return judged{}, err
-	}
-	return out, nil
 }
 
 // checkProperties judges a history by properties.

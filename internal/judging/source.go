@@ -116,13 +116,31 @@ func (c *counter) Read(b []byte) (int, error) {
 
 // within calls f. When ctx ends it does not wait for f, which may be blocked on a pipe.
 func within(ctx context.Context, f func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- exit.Guard(f) }()
+	_, err := resultWithin(ctx, func() (none struct{}, err error) { return none, f() })
+	return err
+}
+
+// resultWithin does the same as within, and returns the result of f.
+func resultWithin[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		of  T
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		r.err = exit.Guard(func() (err error) {
+			r.of, err = f()
+			return err
+		})
+		done <- r
+	}()
 	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
+	case r := <-done:
+		return r.of, r.err
+	case <-ctx.Done(): // f may still be at it
+		var none T
+		return none, ctx.Err()
 	}
 }
 

@@ -95,10 +95,7 @@ func (t *taken) verdict(ctx context.Context) (v models.Verdict, err error) {
 	if t.timeout > 0 {
 		defer time.AfterFunc(t.timeout+lastMoment, cancel).Stop()
 	}
-	err = within(late, func() error {
-		v = t.judge.Verdict(ctx)
-		return nil
-	})
+	v, err = resultWithin(late, func() (models.Verdict, error) { return t.judge.Verdict(ctx), nil })
 	if err != nil && ctx.Err() == nil && late.Err() != nil {
 		v, err = models.Verdict{Outcome: checker.Unknown, Reason: models.OutOfTime(t.timeout), Limited: true}, nil
 	}

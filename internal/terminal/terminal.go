@@ -143,7 +143,7 @@ func (t *Terminal) ShowsProgress() bool { return isTerminal(t.Stderr) && !t.Quie
 // ShowProgress shows the progress of a command in one line, in place of what it showed before.
 func (t *Terminal) ShowProgress(words string) {
 	if t.ShowsProgress() {
-		io.WriteString(t.Stderr, "\r"+layout.Clip(words, layout.Columns-1)+"\x1b[K")
+		io.WriteString(t.Stderr, "\r"+layout.Clip(Printable(words), layout.Columns-1)+"\x1b[K")
 	}
 }
 
