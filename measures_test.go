@@ -29,6 +29,7 @@ const (
 	mostLines       = 80  // of a function; tables may be longer
 	mostInCircle    = 12  // files of a package of which each needs each other
 	mostOfCommand   = 3000
+	mostBytes       = 1 << 20 // of a file
 )
 
 // The packages that others may import are small.
@@ -125,6 +126,19 @@ func TestTheCommandIsThin(t *testing.T) {
 	t.Logf("cmd/lockcheck has %d lines", n)
 	if n > mostOfCommand {
 		t.Errorf("cmd/lockcheck has %d lines, want at most %d", n, mostOfCommand)
+	}
+}
+
+// What a build leaves is not committed.
+func TestTrackedFilesAreSmall(t *testing.T) {
+	list, err := exec.Command("git", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skip("this is no checkout of git")
+	}
+	for path := range strings.SplitSeq(strings.TrimSuffix(string(list), "\x00"), "\x00") {
+		if info, err := os.Lstat(path); err == nil && info.Size() > mostBytes {
+			t.Errorf("%s has %d bytes, want at most %d", path, info.Size(), mostBytes)
+		}
 	}
 }
 
