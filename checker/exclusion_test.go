@@ -170,6 +170,14 @@ var exclusionSpecs = []spec{
 		5 nemesis kill-done id=1 on=c1
 		6 c2 acquire
 		7 c2 acquire ok`, "valid"},
+	{"a client that dies again without a fault held until the kill before", `
+		0 c2 acquire
+		1 c1 acquire
+		2 c2 acquire ok
+		3 c1 acquire ok
+		4 nemesis kill id=1 on=c2
+		5 c2 release
+		6 c2 release info error=crashed`, `violated 3,4,5: c2 was granted the lock at 2.000 s and held it until 4.000 s, and c1 was granted it at 3.000 s.`},
 	{"a client that says something between the lines of its kill held until the first", `
 		0 c2 acquire
 		1 c2 acquire ok

@@ -269,16 +269,18 @@ func (t *timeline) die(f *fault) {
 }
 
 // exit ends the holds and waits of clients that died without a fault. The time of
-// death is unknown, so their holds are certain up to their last signs of life.
+// death is unknown, so their holds are certain up to their last signs of life, and those
+// of an earlier life up to its end.
 func (t *timeline) exit(pos int32, clients []string) {
 	for _, name := range clients {
 		c := t.names.find(name)
 		if c == none || t.clients[c].dead {
 			continue
 		}
-		t.endHolds(c, pos, t.clients[c].last, pos)
+		last := max(t.clients[c].last, t.clients[c].died)
+		t.endHolds(c, pos, last, pos)
 		t.endWaits(c, pos)
-		t.endPlaces(c, t.clients[c].last)
-		t.clients[c].dead, t.clients[c].died, t.clients[c].gone = true, t.clients[c].last, pos
+		t.endPlaces(c, last)
+		t.clients[c].dead, t.clients[c].died, t.clients[c].gone = true, last, pos
 	}
 }

@@ -160,7 +160,7 @@ func (l *lines) proc(e *history.Entry) *lineProc {
 
 func (l *lines) clientOf(name string) *lineClient {
 	if l.clients[name] == nil {
-		l.clients[name] = &lineClient{name: name, last: -1}
+		l.clients[name] = &lineClient{name: name, last: -1, died: -1}
 	}
 	return l.clients[name]
 }
@@ -320,7 +320,7 @@ func (l *lines) nemesis(pos int, e *history.Entry) {
 // exit notes the end of a client without a fault.
 func (l *lines) exit(c *lineClient) {
 	if c != nil && !c.dead {
-		l.bury(c, c.last, c.last)
+		l.bury(c, max(c.last, c.died), c.last)
 	}
 }
 

@@ -272,7 +272,7 @@ func (t *timeline) clientNamed(name string) int32 {
 	c := t.names.id(name)
 	if int(c) == len(t.clients) {
 		t.clients = slices.Grow(t.clients, 1)[:c+1]
-		t.clients[c] = client{last: none, wait: t.clients[c].wait[:0], holders: none, ended: none, placed: none, retired: none}
+		t.clients[c] = client{last: none, died: none, wait: t.clients[c].wait[:0], holders: none, ended: none, placed: none, retired: none}
 	}
 	return c
 }
