@@ -207,7 +207,7 @@ func TestACaseThatDoesNotComeAboutIsPlayedWithALongerLease(t *testing.T) {
 	}{
 		{"at once", nil, held, []time.Duration{time.Second}},
 		{"with a longer lease", idle(2 * time.Second), held, []time.Duration{time.Second, 2 * time.Second}},
-		{"never", idle(time.Minute), violated, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}},
+		{"never", idle(time.Minute), violated, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second}},
 		{"the remedy breaks", flawed, violated, []time.Duration{time.Second}},
 	} {
 		var leases []time.Duration

@@ -159,7 +159,7 @@ func Misspoken(err error) bool {
 
 // Tries is how often at most a plan is carried out where time is real and it did not show
 // what it should.
-const Tries = 4
+const Tries = 5
 
 // CarryOut carries out a schedule again, and keeps the files. With an error, j is nil
 // unless the run is complete or has shown a violation.
