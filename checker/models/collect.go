@@ -420,7 +420,7 @@ func (j *Judge) nemesis(pos int32, e *history.Entry) {
 	if killed, from := j.pauses.Add(int(pos), e); len(killed) > 0 {
 		j.die(killed, int32(from), false)
 	}
-	if on, from := j.kills.Add(int(pos), e); len(on) > 0 { // what they said since was of the life that ended
+	if on, from := j.kills.Add(int(pos), e); len(on) > 0 { // all their lines since then are of the life that ended
 		j.die(on, int32(from), false)
 	}
 	if f := faults.InHistory(e.F); f.Ends {
