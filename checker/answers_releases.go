@@ -78,7 +78,7 @@ func (s *stored) kept(op, pos int32) int32 {
 			}
 		}
 	}
-	if n < s.head.Nodes/2+1 {
+	if s.head.Nodes > 0 && n < s.majority(op) {
 		return none
 	}
 	return entry
