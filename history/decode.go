@@ -70,12 +70,14 @@ func Decode(r io.Reader, name string) (*History, []Warning, error) {
 //   - time: that of the line before;
 //   - client: the process's client so far, else the process's number;
 //   - lock and grant of a completion: those of its invoke;
-//   - grant of an acquire's ok: a new number;
+//   - grant of an acquire's ok: a new number, which no acquire has named so far;
 //   - grant of another operation, and of a client's event: the innermost grant of that
 //     lock that its process has and is not releasing. After a failed release the process
 //     still has the grant. A loss, or an extend without an ok, of a process with several
 //     grants gets none, nor does a loss while its process releases. A client that goes
-//     on after an info has the grants of its earlier process.
+//     on after an info has the grants of its earlier process. Where one process of a
+//     client has released a grant that it may not have got itself, and named none, the
+//     client's other processes get none either.
 //
 // It does not check that the entries are consistent; Check and Decode do.
 type Reader struct {

@@ -184,6 +184,44 @@ func TestAClientThatGoesOnAfterAnInfoHasWhatItHad(t *testing.T) {
 	}
 }
 
+// What one process of a client released may be what another one got.
+func TestNobodyGuessesAGrantThatAnotherProcessMayHaveReleased(t *testing.T) {
+	t.Parallel()
+	h, _ := decode(t, `
+{"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"client":"c1","process":2,"type":"invoke","f":"release"}
+{"client":"c1","process":2,"type":"ok","f":"release"}
+{"client":"c1","process":1,"type":"event","f":"lost"}
+{"client":"c1","process":1,"type":"invoke","f":"extend"}
+{"client":"c1","process":1,"type":"info","f":"extend"}
+{"client":"c1","process":3,"type":"invoke","f":"release"}
+{"client":"c2","process":4,"type":"invoke","f":"acquire"}
+{"client":"c2","process":4,"type":"ok","f":"acquire"}
+{"client":"c2","process":5,"type":"invoke","f":"release","grant":2}
+{"client":"c2","process":5,"type":"ok","f":"release"}
+{"client":"c2","process":4,"type":"invoke","f":"release"}
+`)
+	for _, i := range []int{4, 5, 7, 12} {
+		if e := h.Entries[i]; e.Grant != 0 {
+			t.Errorf("line %d (%s) names grant %d", i+2, e.F, e.Grant)
+		}
+	}
+}
+
+func TestANewGrantHasANumberThatNoLineNamed(t *testing.T) {
+	t.Parallel()
+	h, _ := decode(t, `
+{"client":"c1","process":1,"type":"invoke","f":"acquire","grant":1}
+{"client":"c1","process":1,"type":"info","f":"acquire"}
+{"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"client":"c2","process":2,"type":"ok","f":"acquire"}
+`)
+	if got := h.Entries[3].Grant; got != 2 {
+		t.Errorf("the second acquire got grant %d, want 2", got)
+	}
+}
+
 func TestDecodeSaysWhichLineIsWrongAndWhy(t *testing.T) {
 	t.Parallel()
 	const good = `{"process":1,"type":"invoke","f":"acquire"}` + "\n"

@@ -13,10 +13,11 @@ type filler struct {
 	time    time.Duration
 	started bool
 	procs   table[procState]
-	retired map[string]*procState // by client: the process that ended with info, until the client goes on
-	fresh   int                   // the largest grant so far
-	ours    grantIndex            // grants numbered here: the index of their acquire's ok
-	away    map[int]bool          // grants that a process without them released or is releasing
+	retired map[string]*procState   // by client: the process that ended with info, until the client goes on
+	present map[string][]*procState // by client: its other processes
+	fresh   int                     // the largest grant so far
+	ours    grantIndex              // grants numbered here: the index of their acquire's ok
+	away    map[int]bool            // grants that a process without them is releasing
 }
 
 // procState is the state of a client's process.
@@ -27,6 +28,7 @@ type procState struct {
 		grant   int
 	}
 	grants map[string][]heldGrant // by lock; the innermost last
+	mixed  map[string]bool        // by lock: another process of its client released one of its grants, perhaps
 }
 
 // heldGrant is a grant of a process that is not released.
@@ -52,12 +54,15 @@ func (f *filler) entry(e *Entry, given Given) error {
 	p := f.process(e)
 	switch e.Type {
 	case Invoke:
-		p.invoke(e)
-		if e.F == Release && e.Grant != 0 && !p.has(e.Lock, e.Grant) {
-			if f.away == nil {
-				f.away = map[int]bool{}
-			}
-			f.away[e.Grant] = true
+		asks := e.F == Acquire || e.F == Try
+		if err := f.foreign(e); asks && err != nil {
+			return err
+		}
+		if p.invoke(e); asks {
+			f.fresh = max(f.fresh, e.Grant)
+		}
+		if e.F == Release && !p.has(e.Lock, e.Grant) {
+			f.elsewhere(p, e)
 		}
 	case Event:
 		switch {
@@ -86,8 +91,12 @@ func (f *filler) process(e *Entry) *procState {
 			p.client = strconv.Itoa(e.Process.N)
 		}
 		f.procs.set(e.Process.N, p)
+		if f.present == nil {
+			f.present = map[string][]*procState{}
+		}
+		f.present[p.client] = append(f.present[p.client], p)
 		if before := f.retired[p.client]; before != nil { // the client goes on under a new number
-			p.grants, before.grants = before.grants, nil
+			p.grants, p.mixed, before.grants = before.grants, before.mixed, nil
 			delete(f.retired, p.client)
 		}
 	}
@@ -95,6 +104,35 @@ func (f *filler) process(e *Entry) *procState {
 		e.Client = p.client
 	}
 	return p
+}
+
+// foreign returns an error if e names a grant that got its number here.
+func (f *filler) foreign(e *Entry) error {
+	if by, ok := f.ours.index(e.Grant); ok {
+		return fmt.Errorf("grant %d already belongs to the acquire at index %d, which named none: name all grants or none", e.Grant, by)
+	}
+	return nil
+}
+
+// elsewhere notes that p invokes the release of a grant that it has not got itself. One
+// that names none may be about any grant of p's client: what its other processes mean
+// after that is for the judge to say.
+func (f *filler) elsewhere(p *procState, e *Entry) {
+	if e.Grant != 0 {
+		if f.away == nil {
+			f.away = map[int]bool{}
+		}
+		f.away[e.Grant] = true
+		return
+	}
+	for _, q := range f.present[p.client] {
+		if q != p && len(q.grants[e.Lock]) > 0 {
+			if q.mixed == nil {
+				q.mixed = map[string]bool{}
+			}
+			q.mixed[e.Lock] = true
+		}
+	}
 }
 
 func (p *procState) invoke(e *Entry) {
@@ -123,6 +161,11 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	switch {
 	case e.F == Release && e.Type == Fail:
 		delete(f.away, e.Grant)
+	case e.F == Release && f.away[e.Grant]:
+		delete(f.away, e.Grant)
+		for _, q := range f.present[p.client] {
+			q.drop(e.Lock, e.Grant)
+		}
 	case e.F == Release:
 		p.drop(e.Lock, e.Grant)
 	case e.F == Extend && e.Type == OK && e.Grant == 0:
@@ -135,6 +178,8 @@ func (f *filler) complete(p *procState, e *Entry) error {
 			f.retired = map[string]*procState{}
 		}
 		f.retired[p.client] = p
+		all := f.present[p.client]
+		f.present[p.client] = slices.DeleteFunc(all, func(q *procState) bool { return q == p })
 	}
 	if e.Type != OK || (e.F != Acquire && e.F != Try) {
 		return nil
@@ -143,8 +188,8 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		f.fresh++
 		e.Grant = f.fresh
 		f.ours.add(e.Grant, e.Index)
-	} else if by, ok := f.ours.index(e.Grant); ok {
-		return fmt.Errorf("grant %d already belongs to the acquire at index %d, which named none: name all grants or none", e.Grant, by)
+	} else if err := f.foreign(e); err != nil {
+		return err
 	}
 	f.fresh = max(f.fresh, e.Grant)
 	if p.grants == nil {
@@ -157,6 +202,9 @@ func (f *filler) complete(p *procState, e *Entry) error {
 // innermostGrant returns the process's last grant of lock that it is not releasing, or
 // 0.
 func (p *procState) innermostGrant(lock string) int {
+	if p.mixed[lock] {
+		return 0
+	}
 	list := p.grants[lock]
 	n := len(list)
 	if n > 0 && p.open.f == Release && list[n-1].grant == p.open.grant {
@@ -174,6 +222,9 @@ func (p *procState) innermostGrant(lock string) int {
 // or is releasing.
 func (p *procState) onlyGrant(lock string, away map[int]bool, fresh bool) (grant int) {
 	n := 0
+	if p.mixed[lock] {
+		return 0
+	}
 	for _, h := range p.grants[lock] {
 		if !fresh || !h.lost && !away[h.grant] {
 			grant = h.grant
