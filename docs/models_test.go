@@ -45,7 +45,8 @@ judges by one model. A history without lockcheck's first line is held against ` 
   A loss that is reported while its process, or another one of its client, has a release of that open may be about more: of a reentrant lock about all that the process holds, and without a name about all that its client may have.
   A loss that names no grant ends all that its process holds of the lock, with what it goes on with after an ` + "`info`" + `; if that is nothing, all that its client may have of it.
   Events of a grant come after its answer, so a loss ends no acquire that its own process has open. Where a reentrant lock loses its entry, another rule comes first: an acquire of the same process
-  that has no answer by then may have been granted before and be gone with the entry. From the loss on it may be over, whatever its answer says.
+  that has no answer by then may have been granted before and be gone with the entry. From the loss on it may be over, whatever its answer says;
+  if its answer has the token of that entry, it rested on it, and ends at the instant at which all that rests on it ends.
 - In all models but ` + "`mutex`" + `, who names a grant of another client says nothing of it: a loss, and a release or an extend without an ok, are left out; an ok is violated, because its client did not hold that grant.
 - A try that was refused says nothing. With ` + "`--strict-try`" + ` it was refused because somebody held.
   A store may keep a lease for longer than its holder believes, so a lease that ran out may still be why.

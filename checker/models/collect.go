@@ -74,7 +74,8 @@ type proc struct {
 	queued int32
 	hold   int32 // the hold that it acts on, or none
 	means  meaning
-	struck int32 // position at which its client died, or lost its hold, or none
+	struck int32 // of an acquire: position at which its client died, or lost its hold, or none
+	joint  int32 // of an acquire: the loss of an entry that may be about it: number plus one, or 0
 	cloud  int32 // of an acquire: from where an operation that may mean it may have ended it, or never
 	shared bool
 	value  history.Opt
@@ -146,7 +147,7 @@ func (j *Judge) client(pos int32, e *history.Entry) {
 
 func (j *Judge) invoke(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
-	p.f, p.call, p.queued, p.hold, p.struck, p.shared = e.F, pos, none, none, none, e.Shared
+	p.f, p.call, p.queued, p.hold, p.struck, p.joint, p.shared = e.F, pos, none, none, none, 0, e.Shared
 	p.means, p.cloud = meaning{hold: none}, never
 	p.value, p.was, p.token = e.Value, e.Was, e.Token
 	p.lock = j.lock(e.Lock)
@@ -239,9 +240,7 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 		hand.sure = hand.sure[:n-1] // so that the list stays short
 	}
 	if e.Type != history.OK {
-		if p.struck != none {
-			j.cease(n, p.struck)
-		}
+		j.early(n, p)
 		hand.unsure = append(hand.unsure, n)
 		j.valid(n, none, pos, e.ValidUntil)
 		return
@@ -258,9 +257,7 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 	} else { // another process of its client may have released it meanwhile
 		hand.unsure = append(hand.unsure, n)
 	}
-	if p.struck != none { // its client did not live to see the answer
-		j.cease(n, p.struck)
-	}
+	j.early(n, p)
 	before := len(j.deadlines)
 	j.valid(n, none, pos, e.ValidUntil)
 	for i := range j.deadlines[before:] {

@@ -256,7 +256,7 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 // those of the whole hand if owner is none, but not the one that its process asks
 // for. It returns false if there is no such hold, or only holds under release.
 func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
-	joint, joined := owner != none && j.model.rule.reentrant, false
+	joint, joined, token := owner != none && j.model.rule.reentrant, false, uint64(0)
 	list := hand.sure
 	hand.sure = hand.sure[:0]
 	for _, n := range list {
@@ -271,6 +271,7 @@ func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 		if found = found || h.releasing == 0; joint {
 			j.doubted(n, from)
 			h.joint, joined = int32(len(j.losses))+1, true
+			token = max(token, h.token)
 		} else {
 			j.cease(n, from)
 		}
@@ -278,15 +279,15 @@ func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 	if !joined {
 		return found
 	}
-	j.losses = append(j.losses, loss{owner, from, from})
+	j.losses = append(j.losses, loss{owner, from, from, from, token})
 	for _, n := range hand.unsure { // uncertain holds may have rested on the entry, too
 		if h := &j.holds[n]; h.owner == owner && h.uncertain() && h.joint == 0 {
 			j.cease(n, from)
 		}
 	}
 	for _, p := range j.clients[hand.client].asking {
-		if j.procs[p].first == owner && j.procs[p].lock == hand.lock {
-			j.strike([]int32{p}, from)
+		if q := &j.procs[p]; q.first == owner && q.lock == hand.lock && q.joint == 0 {
+			q.joint = int32(len(j.losses))
 		}
 	}
 	return found
@@ -298,6 +299,23 @@ func (j *Judge) strike(procs []int32, pos int32) {
 		if at := &j.procs[p].struck; *at == none || pos < *at {
 			*at = pos
 		}
+	}
+}
+
+// early ends a hold that may have been granted, and ended, before its acquire of p was
+// answered. If its token is that of an entry that was lost by then, it rested on it, and
+// ended with all else that did.
+func (j *Judge) early(id int32, p *proc) {
+	if p.joint != 0 {
+		if l := &j.losses[p.joint-1]; l.token != 0 && j.holds[id].token == l.token {
+			j.doubted(id, l.told)
+			j.holds[id].joint = p.joint
+		} else {
+			j.cease(id, l.told)
+		}
+	}
+	if p.struck != none {
+		j.cease(id, p.struck)
 	}
 }
 

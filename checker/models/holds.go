@@ -433,14 +433,14 @@ func (s *sweep) between(k, i int32) (facts []fact) {
 	over := s.holds[k].gone // when all holds on the same grant have ended
 	for _, n := range s.order {
 		h := &s.holds[n]
-		same := h.owner == s.holds[i].owner
+		same, before := h.owner == s.holds[i].owner, h.ret < s.holds[k].ret && h.end <= s.holds[k].ret
 		switch {
 		case h.ret >= s.holds[i].ret || same && h.call > over && h.ret > s.holds[k].ret:
 			return facts
-		case h.momentary() || h.ret < s.holds[k].ret && h.end <= s.holds[k].ret:
+		case !same && (h.momentary() || before), before && h.gone <= s.holds[k].ret:
 		case !same:
 			return []fact{acquireFact(n, h)}
-		case h.gone != never:
+		case h.gone != never: // also a momentary one: all have to be over at one time
 			over = max(over, h.gone)
 			facts = append(facts, fact{opID{releaseOp, n}, []int32{h.ret, h.gone}})
 		}

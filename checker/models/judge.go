@@ -78,8 +78,12 @@ type lock struct {
 }
 
 // loss may end all holds of a process on a lock at once, from pos on. least is the
-// position for the shortest forms of the holds.
-type loss struct{ proc, pos, least int32 }
+// position for the shortest forms of the holds, told that at which it was reported. token
+// is the entry's, or 0.
+type loss struct {
+	proc, pos, least, told int32
+	token                  uint64
+}
 
 // New returns a judge that has read no entries.
 func New(m Model, o Options) *Judge {

@@ -34,7 +34,8 @@ type deed struct {
 	client    string
 	proc      int
 	of        int    // the acquire that it names, or none
-	lost      uint64 // of a loss: the holds that rest on one entry
+	lost      uint64 // of a loss, or a release that may have found none: the holds that rest on one entry
+	early     int    // of an end: the loss that it is part of if its grant rests on that entry, plus one; or 0
 	over      bool   // of a release: it happened, or may have
 	end       bool   // it is a loss, a death, or a release that found no hold
 	shared    bool
@@ -151,8 +152,14 @@ func (o *oracle) after(w past, i int) (list []past) {
 			next := w
 			switch {
 			case w.held&bit(k) != 0 && d.optional:
-				next.held &^= bit(k)
-				next.perhaps |= bit(k)
+				gone := bit(k)
+				for n, x := range o.deeds { // one that found an entry gone is about all that rests on it
+					if d.lost&bit(n) != 0 && x.proc == a.proc {
+						gone |= w.held & bit(n)
+					}
+				}
+				next.held &^= gone
+				next.perhaps |= gone
 			case w.held&bit(k) != 0:
 				next.held &^= bit(k)
 				next.released |= bit(k)
@@ -395,14 +402,36 @@ func (c *chaos) rests(pos, proc int) (list uint64) {
 func (c *chaos) entry(pos, proc int) {
 	lost := c.rests(pos, proc)
 	c.deeds = append(c.deeds, deed{what: toLose, call: pos, ret: 1 << 29, optional: true, of: int(none), lost: lost})
-	c.unanswered(pos, proc, lost)
+	c.unanswered(pos, proc, len(c.deeds)-1)
 }
 
-// unanswered notes that a process's acquires without an answer may end at pos.
-func (c *chaos) unanswered(pos, proc int, but uint64) {
+// unanswered notes that a process's acquires without an answer may end at pos, by a loss.
+func (c *chaos) unanswered(pos, proc, loss int) {
 	for k, d := range c.deeds {
-		if d.what == toAcquire && d.proc == proc && d.optional && but&bit(k) == 0 {
-			c.end(pos, k)
+		if d.what == toAcquire && d.proc == proc && d.optional && c.deeds[loss].lost&bit(k) == 0 {
+			before := len(c.deeds)
+			if c.end(pos, k); len(c.deeds) > before {
+				c.deeds[before].early = loss + 1
+			}
+		}
+	}
+}
+
+// rest adds acquire k, whose token is known now, to the loss of the entry with that
+// token, if it may have been granted before that loss.
+func (c *chaos) rest(k int) {
+	for i := range c.deeds {
+		d := &c.deeds[i]
+		if d.of != k || d.early == 0 {
+			continue
+		}
+		loss := &c.deeds[d.early-1]
+		for n, a := range c.deeds {
+			if loss.lost&bit(n) != 0 && a.token == c.deeds[k].token && a.token != 0 {
+				loss.lost |= bit(k)
+				d.what, d.over, d.end = toDoNothing, false, false
+				return
+			}
 		}
 	}
 }
@@ -512,8 +541,8 @@ func (c *chaos) answer(p *chaotic) {
 	}
 	if fails := e.F == history.Release && e.Type == history.Fail && c.opts.Released; fails && c.model.rule.reentrant && d.of != int(none) && c.holds(d.of) {
 		proc := c.deeds[d.of].proc
-		*d = deed{what: toLose, call: d.call, ret: d.ret, optional: true, of: int(none), lost: c.rests(d.call, proc)}
-		c.unanswered(d.call, proc, d.lost)
+		*d = deed{what: toLose, call: d.call, ret: d.ret, optional: true, of: int(none), lost: c.rests(pos, proc)}
+		c.unanswered(d.call, proc, p.deed)
 	} else if fails && d.of != int(none) && c.lostBefore(d.of) {
 		for k := range c.deeds {
 			if x := &c.deeds[k]; x.lost&bit(d.of) != 0 {
@@ -523,6 +552,13 @@ func (c *chaos) answer(p *chaotic) {
 		d.what = toDoNothing
 	} else if e.F == history.Release && (e.Type != history.Fail || c.opts.Released) {
 		d.over, d.end = true, e.Type == history.Fail
+		if d.end && d.of == int(none) && c.model.rule.reentrant {
+			for k, x := range c.deeds {
+				if x.what == toAcquire && x.client == d.client {
+					d.lost |= bit(k)
+				}
+			}
+		}
 		for k := range c.deeds {
 			switch x := &c.deeds[k]; {
 			case c.model.kind != anonymous || !d.end || k == p.deed || x.of != d.of || x.what != toRelease:
@@ -547,6 +583,7 @@ func (c *chaos) answer(p *chaotic) {
 				c.token--
 			}
 			e.Token, d.token = c.token, c.token
+			c.rest(p.deed)
 		}
 	}
 	if e.Type == history.Info && c.Intn(4) == 0 {
@@ -574,7 +611,7 @@ func TestTheOracleAgrees(t *testing.T) {
 	if !alltests.Wanted() {
 		histories = 100
 	}
-	for _, name := range []string{"owner-mutex", "mutex", "fenced-mutex", "reentrant-mutex", "reentrant-mutex=2", "reentrant-fenced-mutex", "rw-mutex", "semaphore=2"} {
+	for _, name := range []string{"owner-mutex", "mutex", "fenced-mutex", "reentrant-mutex", "reentrant-mutex=2", "reentrant-fenced-mutex", "reentrant-fenced-mutex=2", "rw-mutex", "semaphore=2"} {
 		for _, opts := range []Options{{}, {Released: true}, {StrictTry: true}} {
 			for _, named := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%s %+v named=%v", name, opts, named), func(t *testing.T) {

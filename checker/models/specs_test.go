@@ -1059,6 +1059,24 @@ var modelSpecs = []modelSpec{
 		c1 lost
 		c1 acquire
 		c1 acquire ok token=2`, `violated 1,2,3,4,6,7: there is no order for this: c1: acquire → token 2 (lines 1 to 2); c1: acquire → token 2 (lines 3 to 4); c1: acquire → token 2 (lines 6 to 7).`},
+	{"reentrant-fenced-mutex=2", "a grant with the token of an entry is lost with it", `
+		c1 acquire
+		c1 acquire ok token=1 grant=1
+		c1 acquire
+		c1' lost grant=1
+		c1 acquire ok token=1 grant=2
+		c1 acquire
+		c1 acquire ok token=1 grant=3`, `violated 1,2,3,5,6,7: there is no order for this: c1 (process 1): acquire → token 1 (lines 1 to 2); c1 (process 1): acquire → token 1 (lines 3 to 5); c1 (process 1): acquire → token 1 (lines 6 to 7).`},
+	{"reentrant-fenced-mutex=2", "a grant with a larger token outlasts the loss of the entry before it, or does not", `
+		c1 acquire
+		c1 acquire ok token=1 grant=1
+		c1 acquire
+		c1' lost grant=1
+		c1 acquire ok token=2 grant=2
+		c1 acquire
+		c1 acquire ok token=2 grant=3
+		c1 acquire
+		c1 acquire ok token=2 grant=4`, `valid`},
 	{"semaphore=3+strict", "a refused try held nothing itself, whatever its client may have released", `
 		c1 acquire
 		c2 try

@@ -142,9 +142,7 @@ func (j *Judge) finish() {
 				p.hold = j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, shared: p.shared})
 			}
 			j.holds[p.hold].queued = none
-			if p.struck != none {
-				j.cease(p.hold, p.struck)
-			}
+			j.early(p.hold, p)
 			if j.model.kind == anonymous {
 				l.events = append(l.events, event{proc: id, call: p.call, ret: never, hold: p.hold})
 			}
