@@ -15,19 +15,6 @@ const (
 	smallEnough    = 2_000   // operations of a history that is searched whole
 )
 
-// Opinion is Porcupine's opinion of a verdict that is valid or violated.
-type Opinion string
-
-// The opinions.
-const (
-	Agreed    Opinion = "agreed"
-	Undecided Opinion = "undecided" // its budget ended, or the history is too long
-	Disagreed Opinion = "disagreed"
-)
-
-// Opinions lists all opinions.
-var Opinions = [...]Opinion{Agreed, Undecided, Disagreed}
-
 // Second counts verdicts that Porcupine judged as well, by its opinion.
 type Second struct {
 	Agreed    int `json:"agreed"`    // it came to the same

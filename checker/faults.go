@@ -6,49 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 )
-
-// kinds are the faults that the checker knows by name. The last one is for all
-// others.
-var kinds = append(faults.All(), faults.InHistory(history.Stall), faults.InHistory("other"))
-
-// kind indexes kinds.
-type kind uint8
-
-const (
-	stall     kind = kind(faults.Count) + iota // a stall of the machine: not an injected fault
-	otherKind                                  // possibly on servers: the checker does not know
-)
-
-func kindOf(name string) kind {
-	for k := range otherKind {
-		if kinds[k].Name == name {
-			return k
-		}
-	}
-	return otherKind
-}
-
-// ends reports whether its client never executes anything again.
-func (k kind) ends() bool { return kinds[k].Ends }
-
-func (k kind) onServers() bool {
-	return kinds[k].On == faults.OnServer || kinds[k].On == faults.OnServers
-}
-
-// excuses reports whether a hand-over may take any time while k lasts.
-func (k kind) excuses() bool { return kinds[k].Stops && !kinds[k].Once }
-
-// stopsClient reports whether the client's caller is stopped while k lasts.
-func (k kind) stopsClient() bool { return kinds[k].On == faults.OnClient && k.excuses() }
-
-// idles reports whether a client that holds when k strikes may never release the
-// lock.
-func (k kind) idles() bool {
-	return k.stopsClient() || kinds[k].On == faults.OnClient && (kinds[k].Clock || kinds[k].Rate)
-}
 
 // fault is one use of a fault.
 type fault struct {

@@ -155,9 +155,6 @@ func HazardOf(fault string, p Property) *Hazard {
 // NoFault is used in place of a fault's name for runs without faults.
 const NoFault = "none"
 
-// undisturbed is the kind of runs without faults.
-const undisturbed = otherKind + 1
-
 // HazardSet is the set of properties that a history could have broken, by kind of
 // fault and for runs without one: one bit for each of Properties.
 type HazardSet [undisturbed + 1]uint16

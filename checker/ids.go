@@ -1,5 +1,32 @@
 package checker
 
+// scratch provides lists for as long as one history is judged.
+type scratch struct {
+	room []int32
+	used int
+}
+
+// longList is the length from which a list has its own memory: the next history is
+// probably shorter.
+const longList = 1 << 16
+
+// zeros returns a list of n zeros.
+func (s *scratch) zeros(n int) []int32 {
+	if n > longList {
+		return make([]int32, n)
+	}
+	if s.used+n > len(s.room) {
+		s.room = make([]int32, 2*(s.used+n)) // lists that were handed out keep their memory
+	}
+	list := s.room[s.used : s.used+n : s.used+n]
+	s.used += n
+	clear(list)
+	return list
+}
+
+// none is an absent position or id.
+const none int32 = -1
+
 // words gives each word a number, from 0.
 type words struct {
 	list []string
@@ -86,28 +113,4 @@ func (n *numbering) put(number int, id int32) {
 		n.dense = grown
 	}
 	n.dense[number] = id + 1
-}
-
-// scratch provides lists for as long as one history is judged.
-type scratch struct {
-	room []int32
-	used int
-}
-
-// longList is the length from which a list has its own memory: the next history is
-// probably shorter.
-const longList = 1 << 16
-
-// zeros returns a list of n zeros.
-func (s *scratch) zeros(n int) []int32 {
-	if n > longList {
-		return make([]int32, n)
-	}
-	if s.used+n > len(s.room) {
-		s.room = make([]int32, 2*(s.used+n)) // lists that were handed out keep their memory
-	}
-	list := s.room[s.used : s.used+n : s.used+n]
-	s.used += n
-	clear(list)
-	return list
 }

@@ -7,39 +7,6 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// deed is an act of a server on an entry of its store.
-type deed uint8
-
-const (
-	granted deed = iota + 1
-	removed
-	takenOver
-	shortened
-	prolonged
-	expired
-	lost
-)
-
-func deedOf(f string) deed {
-	switch f {
-	case history.Granted:
-		return granted
-	case history.Remove:
-		return removed
-	case history.Takeover:
-		return takenOver
-	case history.Shorten:
-		return shortened
-	case history.Prolong:
-		return prolonged
-	case history.Expire:
-		return expired
-	case history.Lose:
-		return lost
-	}
-	return 0
-}
-
 // act is a line of a server about an entry in its store.
 type act struct {
 	pos  int32

@@ -63,36 +63,6 @@ type timeline struct {
 	verdicts []Verdict
 }
 
-// none is an absent position or id.
-const none int32 = -1
-
-// verb is the kind of an operation.
-type verb uint8
-
-const (
-	acquire verb = iota + 1 // also a try
-	release
-	extend
-	read
-	write
-)
-
-func verbOf(f string) verb {
-	switch f {
-	case history.Acquire, history.Try:
-		return acquire
-	case history.Release:
-		return release
-	case history.Extend:
-		return extend
-	case history.Read:
-		return read
-	case history.Write:
-		return write
-	}
-	return 0
-}
-
 // op is an operation of a client.
 type op struct {
 	invoke, done int32 // positions; done is none without a completion
