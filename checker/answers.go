@@ -63,14 +63,6 @@ type stored struct {
 	blind map[int32]int
 }
 
-// stay is the time that one entry was in one store.
-type stay struct {
-	from, to int32 // positions
-	at       int32 // position of the line that shows its server: from, or that server's promotion
-	before   int32 // another entry of the same acquire, or none
-	how      deed  // the deed that ended it; 0: it is there at the end
-}
-
 func (t *timeline) stored() stored {
 	s := stored{
 		timeline: t,

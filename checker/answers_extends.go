@@ -71,14 +71,6 @@ func enter(list *[2]grantee, g grantee) {
 	}
 }
 
-// shared returns 1 for the grant of a reader, and 0 for any other.
-func (t *timeline) shared(h *hold) int {
-	if t.ops[h.op].shared {
-		return 1
-	}
-	return 0
-}
-
 // renewed lists the extends that were ok, and the renewals that clients reported.
 func (t *timeline) renewed(term time.Duration) []renewal {
 	var list []renewal

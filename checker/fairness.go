@@ -31,49 +31,6 @@ func fairness(t *timeline) Verdict {
 	return valid(Fairness)
 }
 
-// place is the time during which an acquire waited in one place of a queue.
-type place struct {
-	op       int32 // the acquire
-	from, to int32 // positions: the line that gave it; while it is open, the size of the history
-	before   int32 // the client's place before this one since its last death, or none
-	number   history.Opt
-}
-
-// queue notes the line that gives an acquire of process p a place. Its former place
-// was lost.
-func (t *timeline) queue(pos int32, e *history.Entry, p int32) {
-	x := &t.procs[p]
-	if x.open == none || t.ops[x.open].verb != acquire || e.Op.Set && t.opOf(e.Op) != x.open || t.clients[x.client].dead {
-		return
-	}
-	t.leave(p, pos)
-	x.place = int32(len(t.places))
-	c := &t.clients[x.client]
-	t.places = append(t.places, place{op: x.open, from: pos, to: t.size(), before: c.placed, number: e.Value})
-	c.placed = x.place
-}
-
-// leave ends the place of process p.
-func (t *timeline) leave(p, pos int32) {
-	if id := t.procs[p].place; id != none {
-		t.places[id].to = pos
-		t.procs[p].place = none
-	}
-}
-
-// endPlaces ends the places of a client that died.
-func (t *timeline) endPlaces(client, pos int32) {
-	c := &t.clients[client]
-	for id := c.placed; id != none; id = t.places[id].before {
-		x := &t.places[id]
-		x.to = min(x.to, pos)
-		if p := &t.procs[t.ops[x.op].proc]; p.place == id {
-			p.place = none
-		}
-	}
-	c.placed = none
-}
-
 // overtaking returns the witness that an acquire was overtaken, or nil.
 func (t *timeline) overtaking() *Witness {
 	if len(t.places) == 0 {

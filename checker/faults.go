@@ -4,25 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 )
-
-// fault is one use of a fault.
-type fault struct {
-	kind       kind
-	ended      bool
-	promoted   bool // a replica has replaced the server that it acts on
-	id         int
-	start, end int32 // positions of its first start and its last end line; without an end line, the size of the history
-	struck     int32 // position of its effect: earlier than start for a client that died in a pause
-	sure       int32 // position by which it certainly had its effect: start, unless a line shows more
-	heals      int32 // position from which it may be over: end, if no line shows more
-	from, to   time.Duration
-	hits       history.Opt
-	met        hit // the operations and holds that it met, once known
-}
 
 // nemesis processes a line of the nemesis.
 func (t *timeline) nemesis(pos int32, e *history.Entry) {
@@ -74,11 +58,6 @@ func (t *timeline) file(id int32) {
 	}
 }
 
-// stopsServer reports whether a replica may be promoted because of f.
-func (f *fault) stopsServer() bool {
-	return f.kind.onServers() && f.kind.excuses()
-}
-
 // numbered calls yield for each fault so far with that id, the last one first, until
 // yield returns false.
 func (t *timeline) numbered(id int, yield func(f *fault) bool) {
@@ -95,13 +74,6 @@ func (t *timeline) numbered(id int, yield func(f *fault) bool) {
 			return
 		}
 	}
-}
-
-// ahead is what only later lines show of a kill: how long the pause lasted in which it
-// came, and when its client was certainly dead.
-type ahead struct {
-	pauses history.Pauses
-	kills  history.Kills
 }
 
 // readAhead reads all lines, once.
@@ -191,14 +163,6 @@ func (t *timeline) promotion(pos int32, e *history.Entry) {
 			return
 		}
 	}
-}
-
-// promote notes that e, at pos, is a consequence of f.
-func (f *fault) promote(pos int32, e *history.Entry) {
-	if kinds[f.kind].Name == "failover" && f.ended && !f.promoted {
-		f.end, f.to = pos, e.Time
-	}
-	f.promoted = true
 }
 
 // die ends the holds and waits of the clients of f. A client that was paused when it

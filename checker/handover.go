@@ -102,20 +102,6 @@ func (t *timeline) excused(from, to time.Duration, x excuse) time.Duration {
 	return sum - max(0, from-list[first].from) - max(0, list[after-1].to-to)
 }
 
-// excuse selects the faults that excuse.
-type excuse uint8
-
-const (
-	byAny   excuse = iota // faults that stop, end, cut off or slow down a client or server
-	byStall               // stalls of the machine
-)
-
-// excusedTime is a time in which some fault excuses.
-type excusedTime struct {
-	from, to time.Duration
-	sum      time.Duration // its length plus the lengths of those before it
-}
-
 // excusing returns the times in which faults excuse, in order. They do not overlap.
 func (t *timeline) excusing(x excuse) []excusedTime {
 	list := []excusedTime{}

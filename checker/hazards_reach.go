@@ -55,8 +55,10 @@ func (e *exposure) some(fits func(f *fault) bool) (found bool) {
 }
 
 func (e *exposure) contended() bool { return e.counts[Contended] > 0 }
-func (e *exposure) touched() bool   { return e.some(func(f *fault) bool { return f.met.touched }) }
-func (e *exposure) held() bool      { return e.some(func(f *fault) bool { return f.met.held }) }
+
+func (e *exposure) touched() bool { return e.some(func(f *fault) bool { return f.met.touched }) }
+
+func (e *exposure) held() bool { return e.some(func(f *fault) bool { return f.met.held }) }
 
 // strikes calls yield for each fault of that kind on a client that was in force at
 // some time between two positions, until yield returns false.
@@ -251,28 +253,6 @@ func (e *exposure) lastDeed(l *lapse) int32 {
 	return last
 }
 
-// endOf returns the position at which o ends, or the size of the history if it does
-// not.
-func (t *timeline) endOf(o *op) int32 {
-	if o.done == none {
-		return t.size()
-	}
-	return o.done
-}
-
-// lastEffect returns the position up to which o may take effect.
-func (t *timeline) lastEffect(o *op) int32 {
-	if o.outcome == history.Info {
-		return t.size()
-	}
-	return t.endOf(o)
-}
-
-// firstAt returns the first position at a time or after it.
-func (t *timeline) firstAt(at time.Duration) int32 {
-	return int32(sort.Search(int(t.size()), func(i int) bool { return t.at(int32(i)) >= at }))
-}
-
 // diedWanted reports whether a client died that held the lock or had an operation on
 // it open or in doubt, and another client wanted that lock then or later.
 func (e *exposure) diedWanted() bool {
@@ -298,9 +278,6 @@ func (e *exposure) diedWanted() bool {
 	}
 	return false
 }
-
-// locks reports whether o is an operation on the lock.
-func (o *op) locks() bool { return o.verb == acquire || o.verb == release || o.verb == extend }
 
 func (e *exposure) disturbed() bool { return e.interrupted(func(int32) bool { return true }) }
 

@@ -6,52 +6,6 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// hold is the time during which the holder of one grant may believe that it has the
-// lock. It begins at the ok of its acquire and ends at the first of
-//   - the invoke of its release, whatever its outcome;
-//   - an extend that failed with lost or not-held, and the lock's report that it
-//     noticed its loss; both end all holds of that process and lock;
-//   - the kill or the power-off of its client, or the start of the pause in which
-//     that struck;
-//   - the last sign of life of its client before it died without a fault. An invoke
-//     does not count as one, because the harness writes it.
-//
-// An ok may be written after its client had died: such a hold ends before it begins.
-//
-// The grant of an indeterminate acquire counts from the line in which the lock
-// confirmed it: an extend that was ok, or a renewal. Accesses to the resource confirm
-// nothing, and a release comes after the end.
-//
-// Holds of one process do not conflict: the inner one is nested in the outer one.
-type hold struct {
-	grant    int
-	lock     int32
-	proc     int32
-	op       int32 // its acquire
-	stands   int32 // the acquire whose entries in the stores it uses; mostly its own
-	fellow   int32 // of a guest: the guest before it on those entries, or none
-	begin    int32 // position of the entry that confirmed it
-	end      int32 // position of the entry that ended it; the size of the history while it is open
-	released int32 // position of its release's invoke; the size of the history without a release
-	gave     int32 // position of the first ok of its release, or none
-	deadline int32 // its last deadline, or none
-	outer    int32 // the open hold that it was nested in when it began, or none
-	inside   int32 // the hold of the same process and lock that it was nested in, or none
-	nest     int32 // the outermost hold of those; itself if it is not nested
-	before   int32 // once it has ended: the client's hold that had ended before it, or none
-	death    int32 // the death that ended it, or none
-	token    uint64
-	lost     bool // its client noticed that it had lost the lock
-}
-
-// deadline is the end of a hold as its holder knew it, from a position on.
-type deadline struct {
-	hold  int32
-	pos   int32
-	prev  int32 // the hold's deadline before this one
-	until time.Duration
-}
-
 // begin opens the hold that e, at pos, confirms for the acquire op.
 func (t *timeline) begin(op, pos int32, e *history.Entry) int32 {
 	o := &t.ops[op]
@@ -95,9 +49,6 @@ func (t *timeline) standsOn(op int32, e *history.Entry) int32 {
 	return op
 }
 
-// guest reports whether h uses the entries of another acquire than its own.
-func (h *hold) guest() bool { return h.stands != h.op }
-
 // presuppose opens the hold of an indeterminate acquire whose grant e confirms.
 func (t *timeline) presuppose(pos int32, e *history.Entry) int32 {
 	of, ok := t.unsure[e.Grant]
@@ -124,42 +75,6 @@ func (t *timeline) deadline(id, pos int32, until time.Duration) {
 	h := &t.holds[id]
 	t.deadlines = append(t.deadlines, deadline{hold: id, pos: pos, prev: h.deadline, until: until})
 	h.deadline = int32(len(t.deadlines)) - 1
-}
-
-// known returns the deadline that a hold's client knew at pos, or before its ok
-// arrived, the deadline in the ok. none: no deadline.
-func (t *timeline) known(h *hold, pos int32) int32 {
-	d := h.deadline
-	for d != none && t.deadlines[d].pos > pos && t.deadlines[d].prev != none {
-		d = t.deadlines[d].prev
-	}
-	return d
-}
-
-// validUntil returns the time of that deadline, or 0 without one.
-func (t *timeline) validUntil(h *hold, pos int32) time.Duration {
-	if d := t.known(h, pos); d != none {
-		return t.deadlines[d].until
-	}
-	return 0
-}
-
-// held returns the hold that e acts on: by its grant, else the innermost open one of
-// its process and lock.
-func (t *timeline) held(e *history.Entry, p int32) int32 {
-	if e.Grant != 0 {
-		return t.holdOf.get(e.Grant)
-	}
-	return t.innermost(p, t.locks.find(e.Lock))
-}
-
-func (t *timeline) innermost(p, lock int32) int32 {
-	for id := t.procs[p].inner; id != none; id = t.holds[id].outer {
-		if t.holds[id].lock == lock {
-			return id
-		}
-	}
-	return none
 }
 
 // over notes that the grant that e names is no longer held, in case an indeterminate
@@ -232,9 +147,3 @@ func (t *timeline) endHolds(client, line, pos, sure int32) {
 	}
 	c.holders = none
 }
-
-// stillborn reports whether the client of h had died before the ok was written.
-func (h *hold) stillborn() bool { return h.end < h.begin }
-
-// covers reports whether h is open at pos.
-func (h *hold) covers(pos int32) bool { return h.begin <= pos && pos < h.end }

@@ -1,28 +1,6 @@
 package checker
 
-// scratch provides lists for as long as one history is judged.
-type scratch struct {
-	room []int32
-	used int
-}
-
-// longList is the length from which a list has its own memory: the next history is
-// probably shorter.
-const longList = 1 << 16
-
-// zeros returns a list of n zeros.
-func (s *scratch) zeros(n int) []int32 {
-	if n > longList {
-		return make([]int32, n)
-	}
-	if s.used+n > len(s.room) {
-		s.room = make([]int32, 2*(s.used+n)) // lists that were handed out keep their memory
-	}
-	list := s.room[s.used : s.used+n : s.used+n]
-	s.used += n
-	clear(list)
-	return list
-}
+import "slices"
 
 // none is an absent position or id.
 const none int32 = -1
@@ -113,4 +91,32 @@ func (n *numbering) put(number int, id int32) {
 		n.dense = grown
 	}
 	n.dense[number] = id + 1
+}
+
+// room returns an empty list with room for n, in the memory of list if that is
+// enough.
+func room[T any](list []T, n int) []T { return slices.Grow(list[:0], n) }
+
+// scratch provides lists for as long as one history is judged.
+type scratch struct {
+	room []int32
+	used int
+}
+
+// longList is the length from which a list has its own memory: the next history is
+// probably shorter.
+const longList = 1 << 16
+
+// zeros returns a list of n zeros.
+func (s *scratch) zeros(n int) []int32 {
+	if n > longList {
+		return make([]int32, n)
+	}
+	if s.used+n > len(s.room) {
+		s.room = make([]int32, 2*(s.used+n)) // lists that were handed out keep their memory
+	}
+	list := s.room[s.used : s.used+n : s.used+n]
+	s.used += n
+	clear(list)
+	return list
 }

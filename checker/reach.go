@@ -190,19 +190,6 @@ func (t *timeline) reachAccesses(c *Counts) {
 	}
 }
 
-// hit is the situation that a fault met: clients in the middle of holds or
-// operations.
-type hit struct {
-	holder    bool // a client that it acts on held when it struck
-	acquirer  bool // a client that it acts on had an acquire open when it struck
-	client    bool // a client that it acts on had an operation or a hold open while it lasted
-	operation bool // as client, for operations only
-	anyHolder bool // any client held when it struck
-	held      bool // any client held at some time while it lasted
-	touched   bool // it touched a client: see Reach
-	anybody   bool // any client had an operation or a hold open while it lasted
-}
-
 func (t *timeline) reachFault(c *Counts, f *fault) {
 	x := t.hits(f)
 	f.met = x

@@ -62,13 +62,6 @@ var incomparable = Verdict{
 	Reason: "of no write is it known both what its grant had read or written before and what it replaced",
 }
 
-// basis is the value that a grant knows: the one that it last read, or wrote itself.
-type basis struct {
-	value history.Opt
-	pos   int32
-	wrote bool
-}
-
 // unknown returns an empty basis for each hold.
 func (t *timeline) unknown() []basis {
 	n := len(t.holds)

@@ -98,3 +98,11 @@ func (t *timeline) number(p int32) string {
 	}
 	return "?"
 }
+
+// asking returns, for a sentence, how a client waits that is refused repeatedly.
+func asking(w *wait) string {
+	if w.again {
+		return ", asking again and again"
+	}
+	return ""
+}

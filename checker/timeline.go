@@ -2,6 +2,7 @@ package checker
 
 import (
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -63,179 +64,34 @@ type timeline struct {
 	verdicts []Verdict
 }
 
-// op is an operation of a client.
-type op struct {
-	invoke, done int32 // positions; done is none without a completion
-	proc, lock   int32
-	hold         int32 // the hold that it acts on, or that an acquire got
-	guest        int32 // of an acquire: the last hold of another acquire on its entries, or none
-	verb         verb
-	shared       bool         // of an acquire: a reader's
-	outcome      history.Type // 0: no completion
+// size returns the number of entries: a position after all of them.
+func (t *timeline) size() int32 { return t.length }
+
+func (t *timeline) at(pos int32) time.Duration {
+	if t.entries.log == nil { // so that it is inlined
+		return t.entries.list[pos].Time
+	}
+	return t.entries.time(int(pos))
 }
 
-// proc is a client's process, with those that replaced it.
-type proc struct {
-	client int32
-	open   int32 // its open operation
-	place  int32 // the place of its open acquire in the queue
-	inner  int32 // its open hold that began last
-	holder int32 // the next process in the client's list of holders, or none
-	listed bool  // it is in that list
+// firstAt returns the first position at a time or after it.
+func (t *timeline) firstAt(at time.Duration) int32 {
+	return int32(sort.Search(int(t.size()), func(i int) bool { return t.at(int32(i)) >= at }))
 }
 
-// client is the state of a client that stays when process numbers change.
-type client struct {
-	last int32   // position of its last sign of life: neither an invoke, which the harness writes, nor an info
-	dead bool    // it ended, and has invoked nothing since
-	died int32   // position after which it did nothing
-	gone int32   // position from which on that is certain: what it invokes before belongs to the life that ended
-	wait []int32 // by lock: its last wait
+// entry returns the entry at pos.
+func (t *timeline) entry(pos int32) *history.Entry { return t.entries.at(int(pos)) }
 
-	deaths  int32 // number so far
-	holders int32 // head of the list of processes that had a hold since the last death, or none
-	ended   int32 // its hold that ended last, or none
-	placed  int32 // its place that began last, or none
-	retired int32 // its process that ended with info last, until another replaces it; or none
+// opOf returns the operation that has an entry with this index, or none.
+func (t *timeline) opOf(index history.Opt) int32 {
+	if at := t.entries.find(index); at != none {
+		return t.opAt[at]
+	}
+	return none
 }
 
-// ending is the death of a client: the positions of the line that tells it, of the
-// client's last sign of life before, from which on it may have been dead, and from which
-// on it certainly was.
-type ending struct{ client, line, heard, from, sure int32 }
-
-// unsure is an acquire without an answer that named its grant.
-type unsure struct {
-	op     int32
-	deaths int32 // its client's deaths at that time: after another death the grant is gone
-}
-
-// newTimeline reads h. It expects a history that history.Check accepts; the timeline
-// of another history may lack things.
-func newTimeline(h *history.History) *timeline {
-	t := new(timeline)
-	t.read(h)
-	return t
-}
-
-// newLogTimeline reads l.
-func newLogTimeline(l *history.Log) *timeline {
-	t := new(timeline)
-	// A Log is long: allocate all lists in their full sizes.
-	t.ops, t.holds, t.waits = make([]op, 0, l.Invokes), make([]hold, 0, l.Grants), make([]wait, 0, l.Grants)
-	t.take(&l.Header, journal{log: l})
-	return t
-}
-
-// read makes t the timeline of h. It resets all other fields: see take's first
-// statement.
-func (t *timeline) read(h *history.History) {
-	n := len(h.Entries)
-	// A critical section takes seven or more lines; two of them are an acquire's.
-	t.ops, t.holds, t.waits = room(t.ops, n/3+1), room(t.holds, n/8+1), room(t.waits, n/8+1)
-	t.deadlines = room(t.deadlines, n/8+1)
-	t.take(&h.Header, journal{list: h.Entries})
-}
-
-// take does the work of read for entries from any source.
-func (t *timeline) take(head *history.Header, entries journal) {
-	n := entries.len()
-	*t = timeline{
-		head:      head,
-		entries:   entries,
-		length:    int32(n),
-		lease:     head.Lease(),
-		opAt:      room(t.opAt, n)[:n],
-		ops:       t.ops[:0],
-		holds:     t.holds[:0],
-		waits:     t.waits[:0],
-		deadlines: t.deadlines[:0],
-		acts:      t.acts[:0],
-		accesses:  t.accesses[:0],
-		confirmed: t.confirmed[:0],
-		faults:    t.faults[:0],
-		deaths:    t.deaths[:0],
-		stalls:    t.stalls[:0],
-		places:    t.places[:0],
-
-		promotions: t.promotions[:0],
-
-		procs:    room(t.procs, 16),
-		clients:  room(t.clients, 8),
-		names:    t.names.empty(),
-		locks:    t.locks.empty(),
-		procOf:   t.procOf.empty(n + 64),
-		holdOf:   t.holdOf.empty(n + 64),
-		scratch:  scratch{room: t.scratch.room},
-		bases:    t.bases[:0],
-		stays:    t.stays[:0],
-		verdicts: t.verdicts[:0],
-	}
-	if n > 0 {
-		t.end = entries.time(n - 1)
-	}
-	if t.grace = t.lease / 2; t.lease == 0 {
-		t.grace = time.Duration(head.HandoverMS) * time.Millisecond
-	}
-	for i := range t.opAt {
-		t.opAt[i] = none
-	}
-	for i, e := range t.entries.each {
-		switch {
-		case e.Process.Client():
-			t.client(int32(i), e)
-		case e.Process.Name == history.Nemesis:
-			t.nemesis(int32(i), e)
-		case e.Process.Name == history.Resource:
-			t.access(int32(i), e)
-		default:
-			t.act(int32(i), e)
-		}
-	}
-	t.settleStalls()
-	t.settleWaits()
-}
-
-// room returns an empty list with room for n, in the memory of list if that is
-// enough.
-func room[T any](list []T, n int) []T { return slices.Grow(list[:0], n) }
-
-// client processes a line of a client's process.
-func (t *timeline) client(pos int32, e *history.Entry) {
-	p := t.process(e)
-	switch e.Type {
-	case history.Invoke:
-		t.invoke(pos, e, p)
-	case history.Event:
-		t.report(pos, e, p)
-	default:
-		t.complete(pos, e, p)
-	}
-	if e.Type != history.Invoke && e.Type != history.Info {
-		t.clients[t.procs[p].client].last = pos
-	}
-}
-
-func (t *timeline) process(e *history.Entry) int32 {
-	if p := t.procOf.get(e.Process.N); p != none {
-		return p
-	}
-	name := e.Client
-	if name == "" {
-		name = e.Process.String()
-	}
-	c := t.clientNamed(name)
-	p := t.clients[c].retired
-	if p != none {
-		t.clients[c].retired = none
-		t.procOf.put(e.Process.N, p)
-		return p
-	}
-	p = int32(len(t.procs))
-	t.procs = append(t.procs, proc{client: c, open: none, place: none, inner: none, holder: none})
-	t.procOf.put(e.Process.N, p)
-	return p
-}
+// clientOf returns the id of the client that runs operation id.
+func (t *timeline) clientOf(id int32) int32 { return t.procs[t.ops[id].proc].client }
 
 // clientNamed returns the id of a client, which may be new.
 func (t *timeline) clientNamed(name string) int32 {
@@ -247,122 +103,87 @@ func (t *timeline) clientNamed(name string) int32 {
 	return c
 }
 
-func (t *timeline) invoke(pos int32, e *history.Entry, p int32) {
-	v := verbOf(e.F)
-	if v == 0 {
-		return
+// endOf returns the position at which o ends, or the size of the history if it does
+// not.
+func (t *timeline) endOf(o *op) int32 {
+	if o.done == none {
+		return t.size()
 	}
-	o := op{invoke: pos, done: none, proc: p, hold: none, guest: none, verb: v, shared: e.Shared}
-	c := &t.clients[t.procs[p].client]
-	c.dead = c.dead && pos < c.gone
-	if v == acquire {
-		o.lock = t.locks.id(e.Lock)
-		if !c.dead {
-			t.ask(t.procs[p].client, o.lock, pos)
-		}
-	} else {
-		o.hold = t.held(e, p)
-		if o.hold != none {
-			o.lock = t.holds[o.hold].lock
-		} else {
-			o.lock = t.locks.id(e.Lock)
-		}
-		if v == release && o.hold != none {
-			t.released(o.hold, pos)
-		} else if v == release {
-			t.over(e)
-		}
-	}
-	t.procs[p].open = int32(len(t.ops))
-	t.opAt[pos] = int32(len(t.ops))
-	t.ops = append(t.ops, o)
+	return o.done
 }
 
-func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
-	id := t.procs[p].open
-	if id == none {
-		return
+// lastEffect returns the position up to which o may take effect.
+func (t *timeline) lastEffect(o *op) int32 {
+	if o.outcome == history.Info {
+		return t.size()
 	}
-	t.procs[p].open = none
-	t.opAt[pos] = id
-	o := &t.ops[id]
-	o.done, o.outcome = pos, e.Type
-	who := t.procs[p].client
-	if e.Type == history.Info {
-		t.clients[who].retired = p
+	return t.endOf(o)
+}
+
+// shared returns 1 for the grant of a reader, and 0 for any other.
+func (t *timeline) shared(h *hold) int {
+	if t.ops[h.op].shared {
+		return 1
 	}
-	switch {
+	return 0
+}
+
+// asked returns the acquire for which operation op makes entries: op itself, or if op
+// is an extend, the acquire that its grant stands on. none: it makes no entries.
+func (t *timeline) asked(op int32) int32 {
+	if op == none {
+		return none
+	}
+	switch o := &t.ops[op]; {
 	case o.verb == acquire:
-		t.leave(p, pos)
-		t.answered(who, o.lock, pos, e.Type == history.OK)
-		if e.Type == history.OK {
-			t.grants++
-			t.begin(id, pos, e)
-		} else if e.Grant != 0 && e.Type == history.Info {
-			if t.unsure == nil {
-				t.unsure = map[int]unsure{}
-			}
-			t.unsure[e.Grant] = unsure{id, t.clients[who].deaths}
-		}
-	case o.verb == release && e.Type == history.OK && o.hold != none:
-		t.gaveBack(o.hold, pos)
-	case o.verb == extend && e.Type == history.OK:
-		t.extended++
-		if o.hold == none && e.Grant != 0 { // confirmed since the invoke, or now
-			o.hold = t.holdOf.get(e.Grant)
-		}
-		if o.hold == none {
-			o.hold = t.presuppose(pos, e)
-		}
-		t.deadline(o.hold, pos, e.ValidUntil)
-	case o.verb == extend && e.Type == history.Fail && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
-		t.over(e)
-		t.lose(o.hold, pos)
-	}
-	if e.Error == history.ErrCrashed {
-		t.exit(pos, t.names.list[who:who+1]) // unless a fault killed it
-	}
-}
-
-// report processes a line of a client between its operations.
-func (t *timeline) report(pos int32, e *history.Entry, p int32) {
-	switch e.F {
-	case history.Queued:
-		t.queue(pos, e, p)
-	case history.Lost:
-		t.losses++
-		t.over(e)
-		t.lose(t.held(e, p), pos)
-	case history.Valid:
-		t.renewals++
-		id := t.held(e, p)
-		if id == none {
-			id = t.presuppose(pos, e)
-		}
-		t.deadline(id, pos, e.ValidUntil)
-	}
-}
-
-// opOf returns the operation that has an entry with this index, or none.
-func (t *timeline) opOf(index history.Opt) int32 {
-	if at := t.entries.find(index); at != none {
-		return t.opAt[at]
+		return op
+	case o.verb == extend && o.hold != none:
+		return t.holds[o.hold].stands
 	}
 	return none
 }
 
-func (t *timeline) at(pos int32) time.Duration {
-	if t.entries.log == nil { // so that it is inlined
-		return t.entries.list[pos].Time
+// guestOf returns the last hold of another acquire that stands on the entries that
+// operation op makes, or none.
+func (t *timeline) guestOf(op int32) int32 {
+	if op = t.asked(op); op == none {
+		return none
 	}
-	return t.entries.time(int(pos))
+	return t.ops[op].guest
 }
 
-// entry returns the entry at pos.
-func (t *timeline) entry(pos int32) *history.Entry { return t.entries.at(int(pos)) }
+func (t *timeline) innermost(p, lock int32) int32 {
+	for id := t.procs[p].inner; id != none; id = t.holds[id].outer {
+		if t.holds[id].lock == lock {
+			return id
+		}
+	}
+	return none
+}
 
-// size returns the number of entries: a position after all of them.
-func (t *timeline) size() int32 { return t.length }
+// held returns the hold that e acts on: by its grant, else the innermost open one of
+// its process and lock.
+func (t *timeline) held(e *history.Entry, p int32) int32 {
+	if e.Grant != 0 {
+		return t.holdOf.get(e.Grant)
+	}
+	return t.innermost(p, t.locks.find(e.Lock))
+}
 
-// clientOf returns the id of the client that runs operation id.
-func (t *timeline) clientOf(id int32) int32 { return t.procs[t.ops[id].proc].client }
+// known returns the deadline that a hold's client knew at pos, or before its ok
+// arrived, the deadline in the ok. none: no deadline.
+func (t *timeline) known(h *hold, pos int32) int32 {
+	d := h.deadline
+	for d != none && t.deadlines[d].pos > pos && t.deadlines[d].prev != none {
+		d = t.deadlines[d].prev
+	}
+	return d
+}
+
+// validUntil returns the time of that deadline, or 0 without one.
+func (t *timeline) validUntil(h *hold, pos int32) time.Duration {
+	if d := t.known(h, pos); d != none {
+		return t.deadlines[d].until
+	}
+	return 0
+}

@@ -1,26 +1,6 @@
 package checker
 
-import "time"
-
-// wait is the time during which a client wants a lock and does not get it. It
-// continues over refusals and timeouts if the client asks again soon enough. It ends
-// when the client is granted the lock, gives up or dies.
-type wait struct {
-	lock, client int32
-	begin, end   int32 // positions: the invoke that began it; the line that ended it
-	from, to     time.Duration
-	asking       int32 // number of its open acquires
-	again        bool  // it continues over a refusal or a timeout
-	over         bool  // nothing continues it
-}
-
-// asking returns, for a sentence, how a client waits that is refused repeatedly.
-func asking(w *wait) string {
-	if w.again {
-		return ", asking again and again"
-	}
-	return ""
-}
+import "github.com/lockcheck/lockcheck/history"
 
 // waitOf returns where the id of client's last wait for lock is kept.
 func (t *timeline) waitOf(client, lock int32) *int32 {
@@ -120,4 +100,39 @@ func (t *timeline) stoppedForGood() map[string]int32 {
 		}
 	}
 	return first
+}
+
+// queue notes the line that gives an acquire of process p a place. Its former place
+// was lost.
+func (t *timeline) queue(pos int32, e *history.Entry, p int32) {
+	x := &t.procs[p]
+	if x.open == none || t.ops[x.open].verb != acquire || e.Op.Set && t.opOf(e.Op) != x.open || t.clients[x.client].dead {
+		return
+	}
+	t.leave(p, pos)
+	x.place = int32(len(t.places))
+	c := &t.clients[x.client]
+	t.places = append(t.places, place{op: x.open, from: pos, to: t.size(), before: c.placed, number: e.Value})
+	c.placed = x.place
+}
+
+// leave ends the place of process p.
+func (t *timeline) leave(p, pos int32) {
+	if id := t.procs[p].place; id != none {
+		t.places[id].to = pos
+		t.procs[p].place = none
+	}
+}
+
+// endPlaces ends the places of a client that died.
+func (t *timeline) endPlaces(client, pos int32) {
+	c := &t.clients[client]
+	for id := c.placed; id != none; id = t.places[id].before {
+		x := &t.places[id]
+		x.to = min(x.to, pos)
+		if p := &t.procs[t.ops[x.op].proc]; p.place == id {
+			p.place = none
+		}
+	}
+	c.placed = none
 }
