@@ -77,3 +77,36 @@ func (t *timeline) incomplete() string {
 func (t *timeline) granted() bool {
 	return t.grants > 0 || len(t.confirmed) > 0 || slices.ContainsFunc(t.acts, func(a act) bool { return a.deed == granted || a.deed == takenOver })
 }
+
+// Reach counts the situations that h reached. A fault on a client touches it if the
+// client had an operation or a hold open while the fault lasted; a fault on a server,
+// if any client had. A fault on a link touches if it hit a message, or, if its line
+// does not show that, if the client had an operation open.
+func Reach(h *history.History) Counts { return newTimeline(h).reach() }
+
+// ReachLog is Reach of a long history.
+func ReachLog(l *history.Log) Counts { return newLogTimeline(l).reach() }
+
+// ReachHazards is Reach, and also returns the hazards that h reached.
+func ReachHazards(h *history.History) (Counts, HazardSet) {
+	t := newTimeline(h)
+	c := t.reach()
+	return c, t.hazards(&c)
+}
+
+// Examine does the work of Judge, Reach and ReachHazards for little more than the
+// price of one of them.
+func Examine(h *history.History) ([]Verdict, Counts, HazardSet) {
+	return new(Examiner).Examine(h)
+}
+
+// Examiner examines one history after another in the same memory. The zero
+// Examiner is ready.
+type Examiner struct{ timeline timeline }
+
+// Examine is like the function Examine. The verdicts are valid until the next call.
+func (x *Examiner) Examine(h *history.History) ([]Verdict, Counts, HazardSet) {
+	x.timeline.read(h)
+	verdicts, reached := x.timeline.judge(), x.timeline.reach()
+	return verdicts, reached, x.timeline.hazards(&reached)
+}

@@ -80,13 +80,6 @@ func (t *timeline) overtaking() *Witness {
 	return nil
 }
 
-// comesFromTheQueue reports whether h is the grant of an acquire that its client
-// asked for and that had to wait like any other: the client holds nothing yet, and
-// the grant does not stand on the entry of an earlier acquire.
-func (t *timeline) comesFromTheQueue(h *hold) bool {
-	return t.ops[h.op].outcome == history.OK && h.inside == none && !h.guest()
-}
-
 // mayPass reports whether h and the acquire in a place may be granted in any order:
 // they are of one client, or share the lock.
 func (t *timeline) mayPass(h *hold, id int32) bool {

@@ -1,10 +1,6 @@
 package checker
 
-import (
-	"slices"
-
-	"github.com/lockcheck/lockcheck/history"
-)
+import "slices"
 
 // A Hazard is a situation that could have broken a promise. A run that did not reach
 // it proves nothing about that promise.
@@ -166,13 +162,6 @@ func (s *HazardSet) Reached(fault string, p Property) bool {
 		k = kindOf(fault)
 	}
 	return s[k]&(1<<slices.Index(Properties[:], p)) != 0
-}
-
-// ReachHazards is Reach, and also returns the hazards that h reached.
-func ReachHazards(h *history.History) (Counts, HazardSet) {
-	t := newTimeline(h)
-	c := t.reach()
-	return c, t.hazards(&c)
 }
 
 // hazards returns the hazards that were reached under the faults that struck.

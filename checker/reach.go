@@ -7,32 +7,6 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Reach counts the situations that h reached. A fault on a client touches it if the
-// client had an operation or a hold open while the fault lasted; a fault on a server,
-// if any client had. A fault on a link touches if it hit a message, or, if its line
-// does not show that, if the client had an operation open.
-func Reach(h *history.History) Counts { return newTimeline(h).reach() }
-
-// ReachLog is Reach of a long history.
-func ReachLog(l *history.Log) Counts { return newLogTimeline(l).reach() }
-
-// Examine does the work of Judge, Reach and ReachHazards for little more than the
-// price of one of them.
-func Examine(h *history.History) ([]Verdict, Counts, HazardSet) {
-	return new(Examiner).Examine(h)
-}
-
-// Examiner examines one history after another in the same memory. The zero
-// Examiner is ready.
-type Examiner struct{ timeline timeline }
-
-// Examine is like the function Examine. The verdicts are valid until the next call.
-func (x *Examiner) Examine(h *history.History) ([]Verdict, Counts, HazardSet) {
-	x.timeline.read(h)
-	verdicts, reached := x.timeline.judge(), x.timeline.reach()
-	return verdicts, reached, x.timeline.hazards(&reached)
-}
-
 func (t *timeline) reach() Counts {
 	var c Counts
 	c[Grants], c[Renewed], c[LostNoticed] = t.grants, t.renewals, t.losses
@@ -258,4 +232,31 @@ func (t *timeline) hits(f *fault) hit {
 		}
 	}
 	return x
+}
+
+// grantBetween reports whether another client was granted a lock between two
+// positions, by a server's line or by its ok.
+func (t *timeline) grantBetween(lock, client, from, to int32) (found bool) {
+	first := sort.Search(len(t.acts), func(i int) bool { return t.acts[i].pos > from })
+	for i := first; i < len(t.acts) && t.acts[i].pos < to; i++ {
+		if op := t.acts[i].grants(); op != none && t.ops[op].lock == lock && t.clientOf(op) != client {
+			return true
+		}
+	}
+	t.findHoldsOn().each(lock, from+1, to-1, func(id int32) bool {
+		h := &t.holds[id]
+		found = h.begin > from && t.procs[h.proc].client != client
+		return !found
+	})
+	return found
+}
+
+// coveredByOther reports whether another client held a lock throughout two positions.
+func (t *timeline) coveredByOther(lock, client, from, to int32) (found bool) {
+	t.findHoldsOn().each(lock, from, to, func(id int32) bool {
+		h := &t.holds[id]
+		found = t.procs[h.proc].client != client && h.begin <= from && h.end >= to
+		return !found
+	})
+	return found
 }

@@ -1,10 +1,6 @@
 package checker
 
-import (
-	"fmt"
-
-	"github.com/lockcheck/lockcheck/history"
-)
+import "github.com/lockcheck/lockcheck/history"
 
 // resource: every accepted write was computed from the value in place just before it:
 // one critical section is one read-modify-write.
@@ -60,31 +56,4 @@ func (t *timeline) unanswered(e *history.Entry) bool {
 var incomparable = Verdict{
 	Property: Resource, Outcome: Unknown,
 	Reason: "of no write is it known both what its grant had read or written before and what it replaced",
-}
-
-// unknown returns an empty basis for each hold.
-func (t *timeline) unknown() []basis {
-	n := len(t.holds)
-	t.bases = room(t.bases, n)[:n]
-	clear(t.bases)
-	return t.bases
-}
-
-// lostUpdate returns the witness that the write at pos replaced a value that its
-// grant had not seen. between is the last write before it, and is named if it put
-// that value there; none: unknown.
-func (t *timeline) lostUpdate(b *basis, between, pos, hold int32) *Witness {
-	did := "read"
-	if b.wrote {
-		did = "had written"
-	}
-	e := t.entry(pos)
-	put := ""
-	if between > b.pos && t.entry(between).Value == e.Was {
-		put = fmt.Sprintf(", put there at %s", t.when(between))
-	} else {
-		between = none
-	}
-	return witness([]int32{b.pos, between, pos}, "%s %s %d at %s, and its write of %d at %s replaced %d%s.",
-		t.procName(t.holds[hold].proc), did, b.value.V, t.when(b.pos), e.Value.V, t.when(pos), e.Was.V, put)
 }

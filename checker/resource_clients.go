@@ -277,3 +277,30 @@ func (t *timeline) tooEarly(chain []*update) *Witness {
 		"%s's write of %d, computed from %d, was ok at %s, before %s invoked its write of %d at %s, but the values say that it came after it.",
 		t.procName(l.proc), last.value, last.basis.value.V, t.when(l.done), t.procName(f.proc), first.value, t.when(f.invoke))
 }
+
+// unknown returns an empty basis for each hold.
+func (t *timeline) unknown() []basis {
+	n := len(t.holds)
+	t.bases = room(t.bases, n)[:n]
+	clear(t.bases)
+	return t.bases
+}
+
+// lostUpdate returns the witness that the write at pos replaced a value that its
+// grant had not seen. between is the last write before it, and is named if it put
+// that value there; none: unknown.
+func (t *timeline) lostUpdate(b *basis, between, pos, hold int32) *Witness {
+	did := "read"
+	if b.wrote {
+		did = "had written"
+	}
+	e := t.entry(pos)
+	put := ""
+	if between > b.pos && t.entry(between).Value == e.Was {
+		put = fmt.Sprintf(", put there at %s", t.when(between))
+	} else {
+		between = none
+	}
+	return witness([]int32{b.pos, between, pos}, "%s %s %d at %s, and its write of %d at %s replaced %d%s.",
+		t.procName(t.holds[hold].proc), did, b.value.V, t.when(b.pos), e.Value.V, t.when(pos), e.Was.V, put)
+}
