@@ -145,6 +145,13 @@ const (
 	gaveUp        // its release came back otherwise
 )
 
+// standstill is a pause without an end so far.
+type standstill struct {
+	client int32
+	id     int
+	pos    int32
+}
+
 // Reset prepares m for another run.
 func (m *Monitor) Reset(header history.Header) {
 	*m = Monitor{
@@ -176,39 +183,6 @@ func (m *Monitor) convict(p Set) {
 	m.undecided &^= p
 }
 
-// Add processes the run's next line. It keeps nothing of e but its strings.
-func (m *Monitor) Add(e *history.Entry) {
-	m.pos++
-	switch {
-	case e.Process.Client():
-		m.client(e)
-	case e.Process.Name == history.Nemesis:
-		m.nemesis(e)
-	case e.Process.Name == history.Resource:
-		m.access(e)
-	default:
-		m.act(e)
-	}
-}
-
-func (m *Monitor) client(e *history.Entry) {
-	id := m.party(e.Client)
-	c := &m.clients[id]
-	switch e.Type {
-	case history.Invoke:
-		m.invoke(id, e)
-		return
-	case history.Info:
-		m.complete(id, e)
-		c.retired = true
-		return
-	case history.OK, history.Fail:
-		m.complete(id, e)
-	}
-	c.last = m.pos
-	m.settle(c)
-}
-
 // party returns the number of the client of that name, which may be new.
 func (m *Monitor) party(name string) int32 {
 	for i := range m.clients {
@@ -226,37 +200,23 @@ func (m *Monitor) party(name string) int32 {
 	return id
 }
 
-func (m *Monitor) invoke(id int32, e *history.Entry) {
-	v := verbOf(e.F)
-	if v == 0 {
-		return
+// find returns the call whose invoke has that index, or none.
+func (m *Monitor) find(index history.Opt) int32 {
+	if !index.Set {
+		return none
 	}
-	c := &m.clients[id]
-	if e.Process.N != c.number && !c.retired {
-		c.proc = e.Process.N
-	}
-	c.number, c.retired, c.dead = e.Process.N, false, false
-	o := call{index: e.Index, pos: m.pos, client: id, proc: c.proc, section: none, outstays: none, verb: v}
-	if v == acquire {
-		o.floor = m.tokens.top
-	} else {
-		o.section = m.held(c.proc, e.Grant)
-	}
-	if o.section != none {
-		s := &m.sections[o.section]
-		switch {
-		case v == release:
-			s.close(m.pos)
-			if s.giving == keeps {
-				s.giving = gives
-			}
-		case v == write:
-			o.unsettled = true
-			s.writes++
+	low, high := 0, len(m.calls)
+	for low < high {
+		if mid := (low + high) / 2; int64(m.calls[mid].index) < index.V {
+			low = mid + 1
+		} else {
+			high = mid
 		}
 	}
-	c.open = int32(len(m.calls))
-	m.calls = append(m.calls, o)
+	if low < len(m.calls) && int64(m.calls[low].index) == index.V {
+		return int32(low)
+	}
+	return none
 }
 
 // held returns the section of that grant, or the innermost open one of the process.
@@ -269,38 +229,36 @@ func (m *Monitor) held(proc, grant int) int32 {
 	return none
 }
 
+// entry returns the acquire whose entry s uses.
+func (m *Monitor) entry(s *section) *call { return &m.calls[s.stands] }
+
+// stayed returns the time since which the entry of s, if it is there, should have
+// gone: s was released, and the entry had come. It returns false if another
+// unreleased grant uses the entry.
+func (m *Monitor) stayed(s *section) (time.Duration, bool) {
+	since, all := max(s.gaveAt, m.entry(s).since), s.giving == gave
+	if m.entry(s).shared {
+		for i := range m.sections {
+			if o := &m.sections[i]; o.stands == s.stands {
+				since, all = max(since, o.gaveAt), all && o.giving == gave
+			}
+		}
+	}
+	return since, all
+}
+
+// pausedBefore returns how many open pauses of c began before pos.
+func (m *Monitor) pausedBefore(c *party, pos int32) (n int) {
+	for _, p := range m.pauses {
+		if p.pos < pos && &m.clients[p.client] == c {
+			n++
+		}
+	}
+	return n
+}
+
 func (s *section) close(pos int32) {
 	if s.end == 0 {
 		s.end = pos
-	}
-}
-
-func (m *Monitor) complete(id int32, e *history.Entry) {
-	c := &m.clients[id]
-	if c.open == none {
-		return
-	}
-	o := &m.calls[c.open]
-	ok := e.Type == history.OK
-	switch {
-	case o.verb == acquire && ok:
-		m.begin(c.open, e)
-	case o.verb == acquire && e.Type == history.Fail && o.present && !o.shared:
-		m.convict(inAnswers)
-	case o.verb == release && o.section != none:
-		s := &m.sections[o.section]
-		if ok && s.giving != gave {
-			s.giving, s.gaveAt = gave, e.Time
-			m.overlook(s, o)
-		} else if s.giving == gives {
-			s.giving = gaveUp
-		}
-	case e.Type != history.Info:
-		m.reached(o)
-	}
-	o.done = true
-	c.open = none
-	if e.Error == history.ErrCrashed && !c.dead {
-		m.end(c, c.last)
 	}
 }

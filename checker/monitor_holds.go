@@ -1,6 +1,10 @@
 package checker
 
-import "github.com/lockcheck/lockcheck/history"
+import (
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
 
 // begin opens the section that the acquire id has got.
 func (m *Monitor) begin(id int32, e *history.Entry) {
@@ -69,4 +73,42 @@ func (m *Monitor) settle(c *party) {
 			c.since[with] = 0
 		}
 	}
+}
+
+func (s *section) protected(now time.Duration) bool {
+	return s.giving == keeps && (s.until == 0 || now < s.until)
+}
+
+// covers reports whether b began in the process of s while s was open.
+func (s *section) covers(b *call) bool {
+	return b.proc == s.proc && s.begin < b.pos && (s.end == 0 || b.pos < s.end)
+}
+
+// judgesOwner reports whether removing the entry of s now is a violation, if the
+// entry is there.
+func (m *Monitor) judgesOwner(s *section, now time.Duration) bool {
+	return m.undecided&inOwnership != 0 && s.protected(now)
+}
+
+// judgesRelease reports whether it matters when the entry of s ends.
+func (m *Monitor) judgesRelease(s *section) bool {
+	return m.undecided&inAnswers != 0 && m.lease > 0 && s.giving != gaveUp
+}
+
+// matters reports whether a later verdict can depend on s.
+func (m *Monitor) matters(s *section, now time.Duration) bool {
+	present := m.entry(s).present
+	return s.end == 0 || s.writes > 0 && m.undecided&inResource != 0 ||
+		present && (m.judgesOwner(s, now) || m.judgesRelease(s) && (s.giving == gave || !m.clients[s.client].dead))
+}
+
+// prune forgets the sections that do not matter any more.
+func (m *Monitor) prune(now time.Duration) {
+	kept := m.live[:0]
+	for _, i := range m.live {
+		if m.matters(&m.sections[i], now) {
+			kept = append(kept, i)
+		}
+	}
+	m.live = kept
 }

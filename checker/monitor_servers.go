@@ -8,25 +8,6 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// find returns the call whose invoke has that index, or none.
-func (m *Monitor) find(index history.Opt) int32 {
-	if !index.Set {
-		return none
-	}
-	low, high := 0, len(m.calls)
-	for low < high {
-		if mid := (low + high) / 2; int64(m.calls[mid].index) < index.V {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	if low < len(m.calls) && int64(m.calls[low].index) == index.V {
-		return int32(low)
-	}
-	return none
-}
-
 // act processes a line of a server.
 func (m *Monitor) act(e *history.Entry) {
 	d := deedOf(e.F)
@@ -139,15 +120,6 @@ func (m *Monitor) trespassOnGuests(made int32, b *call, now time.Duration) {
 	}
 }
 
-func (s *section) protected(now time.Duration) bool {
-	return s.giving == keeps && (s.until == 0 || now < s.until)
-}
-
-// covers reports whether b began in the process of s while s was open.
-func (s *section) covers(b *call) bool {
-	return b.proc == s.proc && s.begin < b.pos && (s.end == 0 || b.pos < s.end)
-}
-
 // access processes a line of the resource.
 func (m *Monitor) access(e *history.Entry) {
 	id := none
@@ -178,13 +150,6 @@ func (m *Monitor) reached(o *call) {
 		o.unsettled = false
 		m.sections[o.section].writes--
 	}
-}
-
-// standstill is a pause without an end so far.
-type standstill struct {
-	client int32
-	id     int
-	pos    int32
 }
 
 // nemesis processes a line of the nemesis.
@@ -229,16 +194,6 @@ func (m *Monitor) goOn(id int) {
 	}
 }
 
-// pausedBefore returns how many open pauses of c began before pos.
-func (m *Monitor) pausedBefore(c *party, pos int32) (n int) {
-	for _, p := range m.pauses {
-		if p.pos < pos && &m.clients[p.client] == c {
-			n++
-		}
-	}
-	return n
-}
-
 // end notes that c has done nothing since pos, and never will again.
 func (m *Monitor) end(c *party, pos int32) {
 	for with, since := range c.since {
@@ -253,24 +208,6 @@ func (m *Monitor) end(c *party, pos int32) {
 		}
 	}
 	c.dead = true
-}
-
-// entry returns the acquire whose entry s uses.
-func (m *Monitor) entry(s *section) *call { return &m.calls[s.stands] }
-
-// stayed returns the time since which the entry of s, if it is there, should have
-// gone: s was released, and the entry had come. It returns false if another
-// unreleased grant uses the entry.
-func (m *Monitor) stayed(s *section) (time.Duration, bool) {
-	since, all := max(s.gaveAt, m.entry(s).since), s.giving == gave
-	if m.entry(s).shared {
-		for i := range m.sections {
-			if o := &m.sections[i]; o.stands == s.stands {
-				since, all = max(since, o.gaveAt), all && o.giving == gave
-			}
-		}
-	}
-	return since, all
 }
 
 // finish notes that the run is over at now: undecided violations become final.

@@ -104,35 +104,6 @@ func (m *Monitor) joins(client int32) int32 {
 	return none
 }
 
-// judgesOwner reports whether removing the entry of s now is a violation, if the
-// entry is there.
-func (m *Monitor) judgesOwner(s *section, now time.Duration) bool {
-	return m.undecided&inOwnership != 0 && s.protected(now)
-}
-
-// judgesRelease reports whether it matters when the entry of s ends.
-func (m *Monitor) judgesRelease(s *section) bool {
-	return m.undecided&inAnswers != 0 && m.lease > 0 && s.giving != gaveUp
-}
-
-// matters reports whether a later verdict can depend on s.
-func (m *Monitor) matters(s *section, now time.Duration) bool {
-	present := m.entry(s).present
-	return s.end == 0 || s.writes > 0 && m.undecided&inResource != 0 ||
-		present && (m.judgesOwner(s, now) || m.judgesRelease(s) && (s.giving == gave || !m.clients[s.client].dead))
-}
-
-// prune forgets the sections that do not matter any more.
-func (m *Monitor) prune(now time.Duration) {
-	kept := m.live[:0]
-	for _, i := range m.live {
-		if m.matters(&m.sections[i], now) {
-			kept = append(kept, i)
-		}
-	}
-	m.live = kept
-}
-
 // outstays reports whether the release of s was ok while its entry stayed.
 func (m *Monitor) outstays(s *section) bool {
 	o := m.entry(s)
