@@ -33,7 +33,7 @@ type lapse struct {
 	pos  int32 // position at which the lease had certainly run out
 }
 
-// each calls yield for each fault of that kind, until yield returns false.
+// each yields the faults of that kind.
 func (e *exposure) each(yield func(f *fault) bool) {
 	for i := range e.faults {
 		if f := &e.faults[i]; f.kind == e.kind && !yield(f) {
@@ -43,17 +43,18 @@ func (e *exposure) each(yield func(f *fault) bool) {
 }
 
 // some reports whether a fault of that kind fits.
-func (e *exposure) some(fits func(f *fault) bool) (found bool) {
-	e.each(func(f *fault) bool {
-		found = fits(f)
-		return !found
-	})
-	return found
+func (e *exposure) some(fits func(f *fault) bool) bool {
+	for f := range e.each {
+		if fits(f) {
+			return true
+		}
+	}
+	return false
 }
 
-// strikes calls yield for each fault of that kind on a client that was in force at
-// some time between two positions, until yield returns false.
-func (e *exposure) strikes(client, from, to int32, yield func(f *fault) bool) {
+// strikes reports whether one of the faults of that kind fits that were in force on a
+// client at some time between two positions. It asks no further after the first.
+func (e *exposure) strikes(client, from, to int32, fits func(f *fault) bool) bool {
 	onServers := e.kind.onServers()
 	if e.found == nil {
 		for i := range e.faults {
@@ -63,10 +64,9 @@ func (e *exposure) strikes(client, from, to int32, yield func(f *fault) bool) {
 			case onServers:
 				e.struck = append(e.struck, struckBy{0, int32(i)})
 			default:
-				e.clientsOf(f, func(c int32) bool {
+				for c := range e.clientsOf(f) {
 					e.struck = append(e.struck, struckBy{c, int32(i)})
-					return true
-				})
+				}
 			}
 		}
 		e.found = newOverlaps(&e.scratch, max(1, len(e.clients)), len(e.struck), func(i int32) (int32, int32, int32) {
@@ -81,15 +81,11 @@ func (e *exposure) strikes(client, from, to int32, yield func(f *fault) bool) {
 	if onServers {
 		client = 0
 	}
-	e.found.each(client, from, to, func(i int32) bool { return yield(&e.faults[e.struck[i].fault]) })
+	return e.found.some(client, from, to, func(i int32) bool { return fits(&e.faults[e.struck[i].fault]) })
 }
 
-func (e *exposure) struckBetween(client, from, to int32) (found bool) {
-	e.strikes(client, from, to, func(*fault) bool {
-		found = true
-		return false
-	})
-	return found
+func (e *exposure) struckBetween(client, from, to int32) bool {
+	return e.strikes(client, from, to, func(*fault) bool { return true })
 }
 
 func (e *exposure) contended() bool { return e.counts[Contended] > 0 }
@@ -139,41 +135,38 @@ func (e *exposure) findLapses() []lapse {
 	}
 	type stop struct{ start, from, to int32 }
 	stopped := map[int32]stop{} // by client: faults that overlap are merged
-	e.each(func(f *fault) bool {
+	for f := range e.each {
 		heals := e.end
 		if f.heals < e.size() {
 			heals = e.at(f.heals)
 		}
-		e.clientsOf(f, func(client int32) bool {
+		for client := range e.clientsOf(f) {
 			s, ok := stopped[client]
 			from := f.sure
 			if !ok || s.to < f.sure {
 				s.start, s.from = f.start, f.sure
 			} else if from = s.to; from >= f.heals {
-				return true
+				continue
 			}
 			s.to = f.heals
 			stopped[client] = s
 			if heals-e.at(s.from) < e.lease {
-				return true
+				continue
 			}
-			e.findHeldOf().each(client, from, f.heals, func(id int32) bool {
+			for id := range e.findHeldOf().each(client, from, f.heals) {
 				h := &e.holds[id]
 				since := max(e.at(h.begin), e.at(s.from))
 				over := e.firstAt(since + e.lease)
 				if since+e.lease > heals || over >= e.size() {
-					return true
+					continue
 				}
 				if len(e.acts) == 0 && !e.newDeadline(h, s.from, over) {
 					e.lapses = append(e.lapses, lapse{h.op, h, over})
 				}
 				e.withstood = e.withstood || stops && gone[h.op] == 0 && e.keptOut(h, max(s.start, h.begin), since+e.lease, heals)
-				return true
-			})
-			return true
-		})
-		return true
-	})
+			}
+		}
+	}
 	return e.lapses
 }
 
@@ -185,16 +178,14 @@ func (t *timeline) newDeadline(h *hold, from, to int32) bool {
 
 // keptOut reports whether another client waited T/2 for the lock of h between two times,
 // while no other client was granted it since a position.
-func (e *exposure) keptOut(h *hold, since int32, from, to time.Duration) (kept bool) {
+func (e *exposure) keptOut(h *hold, since int32, from, to time.Duration) bool {
 	client := e.procs[h.proc].client
-	e.findWaitsOn().each(h.lock, e.firstAt(from), min(h.end, e.size()-1), func(i int32) bool {
+	return e.findWaitsOn().some(h.lock, e.firstAt(from), min(h.end, e.size()-1), func(i int32) bool {
 		w := &e.waits[i]
 		enough := max(from, e.at(w.begin)) + e.lease/2
 		end := e.firstAt(enough)
-		kept = w.client != client && enough <= to && end <= min(w.end, h.end) && end < e.size() && !e.grantBetween(h.lock, client, since, end)
-		return !kept
+		return w.client != client && enough <= to && end <= min(w.end, h.end) && end < e.size() && !e.grantBetween(h.lock, client, since, end)
 	})
-	return kept
 }
 
 // lapsed reports whether a lease ran out that fits, or a holder withstood a stop.

@@ -6,81 +6,62 @@ import (
 	"sort"
 )
 
-// finder makes a finder on its first use.
-func (t *timeline) finder(f **overlaps, groups, n int, of spanOf) *overlaps {
-	if *f == nil {
-		*f = newOverlaps(&t.scratch, groups, n, of)
-	}
-	return *f
-}
-
 // findHoldsOn finds holds by their locks.
 func (t *timeline) findHoldsOn() *overlaps {
-	if t.find.holdsOn != nil { // so that the function below is not made again
-		return t.find.holdsOn
+	if t.find.holdsOn == nil {
+		t.find.holdsOn = newOverlaps(&t.scratch, len(t.locks.list), len(t.holds), func(i int32) (int32, int32, int32) {
+			h := &t.holds[i]
+			return h.lock, h.begin, h.end
+		})
 	}
-	return t.finder(&t.find.holdsOn, len(t.locks.list), len(t.holds), func(i int32) (int32, int32, int32) {
-		h := &t.holds[i]
-		return h.lock, h.begin, h.end
-	})
+	return t.find.holdsOn
 }
 
 // findHeldOf finds holds by their clients, except those that ended before they began.
 func (t *timeline) findHeldOf() *overlaps {
-	if t.find.heldOf != nil { // so that the function below is not made again
-		return t.find.heldOf
+	if t.find.heldOf == nil {
+		t.find.heldOf = newOverlaps(&t.scratch, len(t.clients), len(t.holds), func(i int32) (int32, int32, int32) {
+			h := &t.holds[i]
+			if h.stillborn() {
+				return none, 0, 0
+			}
+			return t.procs[h.proc].client, h.begin, h.end
+		})
 	}
-	return t.finder(&t.find.heldOf, len(t.clients), len(t.holds), func(i int32) (int32, int32, int32) {
-		h := &t.holds[i]
-		if h.stillborn() {
-			return none, 0, 0
-		}
-		return t.procs[h.proc].client, h.begin, h.end
-	})
+	return t.find.heldOf
 }
 
 // findWaitsOn finds waits by their locks.
 func (t *timeline) findWaitsOn() *overlaps {
-	if t.find.waitsOn != nil { // so that the function below is not made again
-		return t.find.waitsOn
+	if t.find.waitsOn == nil {
+		t.find.waitsOn = newOverlaps(&t.scratch, len(t.locks.list), len(t.waits), func(i int32) (int32, int32, int32) {
+			w := &t.waits[i]
+			return w.lock, w.begin, w.end
+		})
 	}
-	return t.finder(&t.find.waitsOn, len(t.locks.list), len(t.waits), func(i int32) (int32, int32, int32) {
-		w := &t.waits[i]
-		return w.lock, w.begin, w.end
-	})
+	return t.find.waitsOn
 }
 
 func (t *timeline) findStrikes() *overlaps {
 	if t.find.strikes == nil {
-		list := []strike{}
+		var list []strike
 		for i := range t.faults {
 			f := &t.faults[i]
 			if !f.kind.idles() {
 				continue
 			}
-			for _, name := range t.entry(f.start).On {
-				if c := t.names.find(name); c != none {
-					list = append(list, strike{c, f.sure, f.heals})
-				}
+			for c := range t.clientsOf(f) {
+				list = append(list, strike{c, f.sure, f.heals})
 			}
 		}
 		slices.SortStableFunc(list, func(a, b strike) int { return cmp.Compare(a.sure, b.sure) })
 		t.find.struck = list
+		t.find.strikes = newOverlaps(&t.scratch, len(t.clients), len(list), func(i int32) (int32, int32, int32) {
+			s := &t.find.struck[i]
+			return s.client, s.sure, s.end
+		})
 	}
-	return t.finder(&t.find.strikes, len(t.clients), len(t.find.struck), func(i int32) (int32, int32, int32) {
-		s := &t.find.struck[i]
-		return s.client, s.sure, s.end
-	})
-}
-
-// clientsOf calls yield for each client that f acts on and that has a line, until
-// yield returns false.
-func (t *timeline) clientsOf(f *fault, yield func(client int32) bool) {
-	for _, name := range t.entry(f.start).On {
-		if c := t.names.find(name); c != none && !yield(c) {
-			return
-		}
-	}
+	return t.find.strikes
 }
 
 // met reports whether a span of a kind overlaps two positions.
@@ -139,7 +120,7 @@ func (t *timeline) existing(k spanKind, byClient bool) *furthest {
 		f.first = t.scratch.zeros(2)
 		f.first[1] = int32(n)
 	case of.first == nil:
-		*of = t.newOrder(k, n)
+		*of = newOrder(&t.scratch, len(t.clients), n, func(i int32) (client, _, _ int32) { return t.span(k, i).client, 0, 0 })
 		fallthrough
 	default:
 		f.order = *of
@@ -153,25 +134,4 @@ func (t *timeline) existing(k spanKind, byClient bool) *furthest {
 		}
 	}
 	return f
-}
-
-// newOrder orders n spans of a kind, which come in the order of their begins, by
-// their clients.
-func (t *timeline) newOrder(k spanKind, n int) order {
-	o := order{t.scratch.zeros(len(t.clients) + 1), t.scratch.zeros(n)}
-	for i := range int32(n) {
-		o.first[t.span(k, i).client]++
-	}
-	sum := int32(0)
-	for g, count := range o.first {
-		o.first[g] = sum
-		sum += count
-	}
-	next := t.scratch.zeros(len(t.clients))
-	for i := range int32(n) {
-		g := t.span(k, i).client
-		o.ids[o.first[g]+next[g]] = i
-		next[g]++
-	}
-	return o
 }

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"iter"
 	"slices"
 	"sort"
 	"time"
@@ -15,13 +16,16 @@ type gap struct {
 	maybe      int32 // the hold that may have begun at end, or none
 }
 
-// gaps calls yield for each time between two grants of a lock, from the start of the
-// history to its end, that is longer than atLeast, in the order of the grants that
-// end them. It stops when yield returns false.
+// gaps yields each time between two grants of a lock, from the start of the history to
+// its end, that is longer than atLeast, in the order of the grants that end them.
 //
 // If the grant of an indeterminate acquire was confirmed later, the time of the grant
 // is unknown: the gap ends with the acquire's invoke.
-func (t *timeline) gaps(atLeast time.Duration, yield func(gap) bool) {
+func (t *timeline) gaps(atLeast time.Duration) iter.Seq[gap] {
+	return func(yield func(gap) bool) { t.findGaps(atLeast, yield) }
+}
+
+func (t *timeline) findGaps(atLeast time.Duration, yield func(gap) bool) {
 	var few [2]gap                                                      // most histories have one lock: no allocation
 	last := slices.Grow(few[:0], len(t.locks.list))[:len(t.locks.list)] // by lock: the open gap
 	for l := range last {
@@ -43,6 +47,18 @@ func (t *timeline) gaps(atLeast time.Duration, yield func(gap) bool) {
 			return
 		}
 	}
+}
+
+// freeFrom returns the time from which no client holds in g. ok is false if the next
+// client held before.
+func (t *timeline) freeFrom(g *gap) (from time.Duration, ok bool) {
+	switch {
+	case g.freed == none:
+		return g.from, true
+	case g.freed >= g.end:
+		return 0, false
+	}
+	return max(g.from, t.at(g.freed)), true
 }
 
 // longer reports whether g is longer than atLeast. It first cuts g where the lock may

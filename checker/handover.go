@@ -24,27 +24,18 @@ func handover(t *timeline) Verdict {
 	case t.end == 0:
 		return notApplicable(Handover, "the history has no times")
 	}
-	verdict := valid(Handover)
-	t.gaps(bound, func(g gap) bool {
+	for g := range t.gaps(bound) {
 		if w := t.slow(&g, bound); w != nil {
-			verdict = violated(Handover, w)
-			return false
+			return violated(Handover, w)
 		}
-		return true
-	})
-	return verdict
+	}
+	return valid(Handover)
 }
 
 // slow returns the witness that a client waited too long for a free lock, or nil.
 func (t *timeline) slow(g *gap, bound time.Duration) *Witness {
-	from := g.from
-	if g.freed != none {
-		if g.freed >= g.end {
-			return nil
-		}
-		from = max(from, t.at(g.freed))
-	}
-	if g.to-from <= bound {
+	from, ok := t.freeFrom(g)
+	if !ok || g.to-from <= bound {
 		return nil
 	}
 	for _, w := range t.wanted(g, from) {
@@ -65,12 +56,11 @@ type demand struct {
 // wanted returns the times, within g and after from, in which a client waited.
 func (t *timeline) wanted(g *gap, from time.Duration) []demand {
 	var list []demand
-	t.findWaitsOn().each(g.lock, g.begin, g.end-1, func(i int32) bool {
+	for i := range t.findWaitsOn().each(g.lock, g.begin, g.end-1) {
 		if w := &t.waits[i]; w.to > from {
 			list = append(list, demand{from: max(w.from, from), to: min(w.to, g.to), first: w})
 		}
-		return true
-	})
+	}
 	slices.SortStableFunc(list, func(a, b demand) int { return cmp.Compare(a.from, b.from) })
 	merged := list[:0]
 	for _, d := range list {

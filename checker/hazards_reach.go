@@ -31,10 +31,10 @@ func (e *exposure) diedWanted() bool {
 	died := func(lock, client, from, to int32) (found bool) {
 		e.strikes(client, from, e.size(), func(f *fault) bool {
 			if from >= f.start {
-				return true
+				return false
 			}
 			found = to >= f.struck && e.wantedByOther(lock, client, f.start-1, e.size())
-			return false // a client dies once
+			return true // a client dies once
 		})
 		return found
 	}
@@ -69,12 +69,10 @@ func (e *exposure) interrupted(fits func(op int32) bool) bool {
 			continue
 		}
 		end := e.endOf(o)
-		hit := false
-		e.strikes(client, o.invoke, end, func(f *fault) bool {
-			hit = (!f.hits.Set || f.hits.V > 0) &&
+		hit := e.strikes(client, o.invoke, end, func(f *fault) bool {
+			return (!f.hits.Set || f.hits.V > 0) &&
 				(o.verb != acquire || o.outcome == history.Info ||
 					!e.coveredByOther(o.lock, client, max(o.invoke, f.start), min(end, f.end)))
-			return !hit
 		})
 		if hit && fits(int32(i)) {
 			return true
@@ -85,24 +83,14 @@ func (e *exposure) interrupted(fits func(op int32) bool) bool {
 
 // contested reports whether another client held or waited while an operation was
 // open, or during the hold that it got.
-func (e *exposure) contested(op int32) (found bool) {
+func (e *exposure) contested(op int32) bool {
 	o, client := &e.ops[op], e.clientOf(op)
 	end := e.lastEffect(o)
 	if o.verb == acquire && o.hold != none {
 		end = max(end, e.holds[o.hold].end)
 	}
-	e.findWaitsOn().each(o.lock, o.invoke, end, func(i int32) bool {
-		found = e.waits[i].client != client
-		return !found
-	})
-	if found {
-		return true
-	}
-	e.findHoldsOn().each(o.lock, o.invoke, end, func(id int32) bool {
-		found = e.procs[e.holds[id].proc].client != client
-		return !found
-	})
-	return found
+	return e.findWaitsOn().some(o.lock, o.invoke, end, func(i int32) bool { return e.waits[i].client != client }) ||
+		e.findHoldsOn().some(o.lock, o.invoke, end, func(id int32) bool { return e.procs[e.holds[id].proc].client != client })
 }
 
 // wantedAgain reports whether a fault mattered, and a client wanted the lock after
@@ -141,21 +129,17 @@ func (t *timeline) lastWait() int32 {
 
 // rivals reports whether two clients waited for one lock at the same time. If there
 // is a fault, it must have hit one of them meanwhile.
-func (e *exposure) rivals() (found bool) {
+func (e *exposure) rivals() bool {
 	for i := range e.waits {
 		w := &e.waits[i]
 		if e.kind != undisturbed && !e.struckBetween(w.client, w.begin, w.end) {
 			continue
 		}
-		e.findWaitsOn().each(w.lock, w.begin+1, w.end-1, func(o int32) bool {
+		if e.findWaitsOn().some(w.lock, w.begin+1, w.end-1, func(o int32) bool {
 			other := &e.waits[o]
-			if other.client == w.client {
-				return true
-			}
-			found = e.kind == undisturbed || e.struckBetween(w.client, max(w.begin, other.begin), min(w.end, other.end))
-			return !found
-		})
-		if found {
+			return other.client != w.client &&
+				(e.kind == undisturbed || e.struckBetween(w.client, max(w.begin, other.begin), min(w.end, other.end)))
+		}) {
 			return true
 		}
 	}
@@ -164,12 +148,13 @@ func (e *exposure) rivals() (found bool) {
 
 // holderStruck reports whether a fault struck a client that held.
 func (e *exposure) holderStruck() bool {
-	return e.some(func(f *fault) (found bool) {
-		e.clientsOf(f, func(c int32) bool {
-			found = e.metOf(c, heldSpan, f.start, f.heals)
-			return !found
-		})
-		return found
+	return e.some(func(f *fault) bool {
+		for c := range e.clientsOf(f) {
+			if e.metOf(c, heldSpan, f.start, f.heals) {
+				return true
+			}
+		}
+		return false
 	})
 }
 
@@ -202,11 +187,10 @@ func (e *exposure) inPlace() bool {
 func (e *exposure) holdMet(span func(f *fault) (from, to int32)) bool {
 	type stretch struct{ from, to int32 }
 	var list []stretch
-	e.each(func(f *fault) bool {
+	for f := range e.each {
 		from, to := span(f)
 		list = append(list, stretch{from, to})
-		return true
-	})
+	}
 	slices.SortStableFunc(list, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
 	for i := range e.holds {
 		h := &e.holds[i]

@@ -20,7 +20,7 @@ func (t *timeline) begin(op, pos int32, e *history.Entry) int32 {
 		fellow, t.ops[stands].guest = t.ops[stands].guest, id
 	}
 	t.holds = append(t.holds, hold{
-		grant: e.Grant, lock: o.lock, proc: o.proc, op: op, stands: stands, fellow: fellow, begin: pos,
+		lock: o.lock, proc: o.proc, op: op, stands: stands, fellow: fellow, begin: pos,
 		end: t.size(), released: t.size(), gave: none, deadline: none, before: none, death: none,
 		outer: p.inner, inside: inside, nest: nest, token: e.Token,
 	})

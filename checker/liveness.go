@@ -24,33 +24,29 @@ func liveness(t *timeline) Verdict {
 	}
 	calm, healed := t.healed()
 	bound := patience * t.lease
-	verdict := valid(Liveness)
 	works := make([]works, len(t.locks.list))
-	t.gaps(bound, func(g gap) bool {
+	for g := range t.gaps(bound) {
 		worked := t.worked(&g, works)
-		starved := false
-		t.findWaitsOn().each(g.lock, g.begin, g.end-1, func(i int32) bool {
+		for i := range t.findWaitsOn().each(g.lock, g.begin, g.end-1) {
 			w := &t.waits[i]
 			from, to := max(g.from, w.from, calm, worked.to), min(g.to, w.to)
-			if to-from > bound && to-from-t.excused(from, to, byStall) > bound {
-				since, note := none, ""
-				switch from {
-				case w.from:
-				case g.from:
-					since, note = g.begin, " after the last grant"
-				case calm:
-					since, note = healed, " after the last fault"
-				default:
-					since, note = worked.pos, " after "+t.procName(worked.by)+" had held it"
-				}
-				verdict = violated(Liveness, t.starved(w, &g, from, to, since, note))
-				starved = true
+			if to-from <= bound || to-from-t.excused(from, to, byStall) <= bound {
+				continue
 			}
-			return !starved
-		})
-		return !starved
-	})
-	return verdict
+			since, note := none, ""
+			switch from {
+			case w.from:
+			case g.from:
+				since, note = g.begin, " after the last grant"
+			case calm:
+				since, note = healed, " after the last fault"
+			default:
+				since, note = worked.pos, " after "+t.procName(worked.by)+" had held it"
+			}
+			return violated(Liveness, t.starved(w, &g, from, to, since, note))
+		}
+	}
+	return valid(Liveness)
 }
 
 // healed returns the time from which liveness is judged, and the entry that shows it,
@@ -128,9 +124,9 @@ func (t *timeline) untouched(h *hold) int32 {
 	if len(t.faults) == 0 {
 		return stop
 	}
-	t.findStrikes().each(t.procs[h.proc].client, h.begin+1, h.end-1, func(i int32) bool {
+	t.findStrikes().some(t.procs[h.proc].client, h.begin+1, h.end-1, func(i int32) bool {
 		stop = max(t.find.struck[i].sure, h.begin)
-		return false
+		return true
 	})
 	return stop
 }

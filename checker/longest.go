@@ -14,19 +14,15 @@ func Longest(h *history.History) (free, waiting time.Duration) {
 	for i := range t.waits {
 		waiting = max(waiting, t.waits[i].to-t.waits[i].from)
 	}
-	t.gaps(0, func(g gap) bool {
-		from := g.from
-		if g.freed != none {
-			if g.freed >= g.end {
-				return true // the next client held before the lock was free
-			}
-			from = max(from, t.at(g.freed))
+	for g := range t.gaps(0) {
+		from, ok := t.freeFrom(&g)
+		if !ok {
+			continue
 		}
 		for _, d := range t.wanted(&g, from) {
 			free = max(free, d.to-d.from)
 		}
-		return true
-	})
+	}
 	return free, waiting
 }
 

@@ -57,7 +57,7 @@ func (t *timeline) disturbances() (list disturbances) {
 		}
 		start := f.start
 		if f.kind == stall { // its line comes at its end
-			start = int32(sort.Search(int(t.size()), func(i int) bool { return t.at(int32(i)) >= f.from }))
+			start = t.firstAt(f.from)
 		}
 		last = max(last, f.end)
 		list = append(list, struct{ start, last int32 }{start, last})

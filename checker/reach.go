@@ -12,7 +12,7 @@ func (t *timeline) reach() Counts {
 	c[Grants], c[Renewed], c[LostNoticed] = t.grants, t.renewals, t.losses
 	c[Promotions] = len(t.promotions)
 	for _, pos := range t.promotions {
-		if t.someHold(pos) {
+		if t.met(holdSpan, pos+1, pos) { // any client held
 			c[FailoverWithHolder]++
 		}
 	}
@@ -26,9 +26,6 @@ func (t *timeline) reach() Counts {
 	}
 	return c
 }
-
-// someHold reports whether any client held at pos.
-func (t *timeline) someHold(pos int32) bool { return t.met(holdSpan, pos+1, pos) }
 
 func (t *timeline) reachOps(c *Counts) {
 	furthest := t.scratch.zeros(len(t.holds)) // the latest end of the holds up to here
@@ -59,7 +56,7 @@ func (t *timeline) reachOps(c *Counts) {
 }
 
 // contended reports whether another client held at some time while o was open.
-func (t *timeline) contended(o *op, furthest []int32) (found bool) {
+func (t *timeline) contended(o *op, furthest []int32) bool {
 	last := sort.Search(len(t.holds), func(i int) bool { return t.holds[i].begin >= t.endOf(o) }) - 1
 	for i := last; i >= 0 && furthest[i] > o.invoke; i-- {
 		if h := &t.holds[i]; h.lock == o.lock && h.proc != o.proc && h.end > o.invoke {
@@ -72,12 +69,8 @@ func (t *timeline) contended(o *op, furthest []int32) (found bool) {
 	return false
 }
 
-func (t *timeline) contendedFar(o *op) (found bool) {
-	t.findHoldsOn().each(o.lock, o.invoke+1, t.endOf(o)-1, func(id int32) bool {
-		found = t.holds[id].proc != o.proc
-		return !found
-	})
-	return found
+func (t *timeline) contendedFar(o *op) bool {
+	return t.findHoldsOn().some(o.lock, o.invoke+1, t.endOf(o)-1, func(id int32) bool { return t.holds[id].proc != o.proc })
 }
 
 func (t *timeline) reachActs(c *Counts) {
@@ -94,7 +87,7 @@ func (t *timeline) reachActs(c *Counts) {
 		case expired:
 			if h.covers(a.pos) {
 				c[LeaseExpiredWhileHeld]++
-				if t.wantedBetween(h, a.pos, a.pos) {
+				if t.wantedByOther(h.lock, t.procs[h.proc].client, a.pos, a.pos) {
 					c[LeaseExpiredWhileHeldAndWaited]++
 				}
 			} else if t.releasing(h, a.pos) {
@@ -126,19 +119,10 @@ func (t *timeline) resting(a *act) *hold {
 	return resting
 }
 
-// wantedBetween reports whether another client waited for the lock of h at some time
-// from one position to another.
-func (t *timeline) wantedBetween(h *hold, from, to int32) bool {
-	return t.wantedByOther(h.lock, t.procs[h.proc].client, from, to)
-}
-
-// wantedByOther is wantedBetween for a given lock and client.
-func (t *timeline) wantedByOther(lock, client, from, to int32) (found bool) {
-	t.findWaitsOn().each(lock, from+1, to-1, func(i int32) bool {
-		found = t.waits[i].client != client
-		return !found
-	})
-	return found
+// wantedByOther reports whether another client waited for a lock at some time from one
+// position to another.
+func (t *timeline) wantedByOther(lock, client, from, to int32) bool {
+	return t.findWaitsOn().some(lock, from+1, to-1, func(i int32) bool { return t.waits[i].client != client })
 }
 
 func (t *timeline) releasing(h *hold, pos int32) bool {
@@ -212,21 +196,20 @@ func (t *timeline) hits(f *fault) hit {
 	struck := min(f.struck-1, f.heals)
 	// A hold that f ended was open when f struck.
 	x := hit{held: t.met(holdSpan, open, f.heals), anyHolder: t.met(holdSpan, open, struck)}
-	x.anybody = x.held || t.met(opSpan, under, f.heals)
-	t.clientsOf(f, func(c int32) bool {
-		x.operation = x.operation || t.metOf(c, opSpan, under, f.heals)
-		x.client = x.client || x.operation || t.metOf(c, holdSpan, open, f.heals)
+	var operation, held bool // of a client that f acts on, while it lasted
+	for c := range t.clientsOf(f) {
+		operation = operation || t.metOf(c, opSpan, under, f.heals)
+		held = held || t.metOf(c, holdSpan, open, f.heals)
 		x.holder = x.holder || t.metOf(c, holdSpan, open, struck)
 		x.acquirer = x.acquirer || t.metOf(c, acquireSpan, under, f.start-1)
-		return true
-	})
+	}
 	switch kinds[f.kind].On {
 	case faults.OnClient:
-		x.touched = x.client
+		x.touched = operation || held
 	case faults.OnServer, faults.OnServers:
-		x.touched = x.anybody
+		x.touched = x.held || t.met(opSpan, under, f.heals)
 	case faults.OnLink:
-		x.touched = x.operation
+		x.touched = operation
 		if f.hits.Set {
 			x.touched = f.hits.V > 0
 		}
@@ -236,27 +219,23 @@ func (t *timeline) hits(f *fault) hit {
 
 // grantBetween reports whether another client was granted a lock between two
 // positions, by a server's line or by its ok.
-func (t *timeline) grantBetween(lock, client, from, to int32) (found bool) {
+func (t *timeline) grantBetween(lock, client, from, to int32) bool {
 	first := sort.Search(len(t.acts), func(i int) bool { return t.acts[i].pos > from })
 	for i := first; i < len(t.acts) && t.acts[i].pos < to; i++ {
 		if op := t.acts[i].grants(); op != none && t.ops[op].lock == lock && t.clientOf(op) != client {
 			return true
 		}
 	}
-	t.findHoldsOn().each(lock, from+1, to-1, func(id int32) bool {
+	return t.findHoldsOn().some(lock, from+1, to-1, func(id int32) bool {
 		h := &t.holds[id]
-		found = h.begin > from && t.procs[h.proc].client != client
-		return !found
+		return h.begin > from && t.procs[h.proc].client != client
 	})
-	return found
 }
 
 // coveredByOther reports whether another client held a lock throughout two positions.
-func (t *timeline) coveredByOther(lock, client, from, to int32) (found bool) {
-	t.findHoldsOn().each(lock, from, to, func(id int32) bool {
+func (t *timeline) coveredByOther(lock, client, from, to int32) bool {
+	return t.findHoldsOn().some(lock, from, to, func(id int32) bool {
 		h := &t.holds[id]
-		found = t.procs[h.proc].client != client && h.begin <= from && h.end >= to
-		return !found
+		return t.procs[h.proc].client != client && h.begin <= from && h.end >= to
 	})
-	return found
 }

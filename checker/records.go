@@ -74,7 +74,6 @@ type unsure struct {
 //
 // Holds of one process do not conflict: the inner one is nested in the outer one.
 type hold struct {
-	grant    int
 	lock     int32
 	proc     int32
 	op       int32 // its acquire
@@ -191,12 +190,9 @@ func (f *fault) promote(pos int32, e *history.Entry) {
 type hit struct {
 	holder    bool // a client that it acts on held when it struck
 	acquirer  bool // a client that it acts on had an acquire open when it struck
-	client    bool // a client that it acts on had an operation or a hold open while it lasted
-	operation bool // as client, for operations only
 	anyHolder bool // any client held when it struck
 	held      bool // any client held at some time while it lasted
 	touched   bool // it touched a client: see Reach
-	anybody   bool // any client had an operation or a hold open while it lasted
 }
 
 // ahead is what only later lines show of a kill: how long the pause lasted in which it

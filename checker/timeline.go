@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"iter"
 	"slices"
 	"sort"
 	"time"
@@ -101,6 +102,17 @@ func (t *timeline) clientNamed(name string) int32 {
 		t.clients[c] = client{last: none, died: none, wait: t.clients[c].wait[:0], holders: none, ended: none, placed: none, retired: none}
 	}
 	return c
+}
+
+// clientsOf yields the clients that f acts on and that have a line.
+func (t *timeline) clientsOf(f *fault) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for _, name := range t.entry(f.start).On {
+			if c := t.names.find(name); c != none && !yield(c) {
+				return
+			}
+		}
+	}
 }
 
 // endOf returns the position at which o ends, or the size of the history if it does

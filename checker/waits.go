@@ -68,7 +68,7 @@ func (t *timeline) endWaits(client, pos int32) {
 // that was stopped for good, the wait ends when it was stopped, or when it asked
 // after that. A client that never runs again cannot be granted the lock.
 func (t *timeline) settleWaits() {
-	var stopped map[string]int32
+	var stopped map[int32]int32
 	for i := range t.waits {
 		w := &t.waits[i]
 		if w.over || w.asking == 0 {
@@ -78,7 +78,7 @@ func (t *timeline) settleWaits() {
 		if stopped == nil {
 			stopped = t.stoppedForGood()
 		}
-		if f, ok := stopped[t.names.list[w.client]]; ok && t.faults[f].start < w.end {
+		if f, ok := stopped[w.client]; ok && t.faults[f].start < w.end {
 			x := &t.faults[f]
 			w.end, w.to = max(x.start, w.begin), max(x.from, w.from)
 		}
@@ -86,16 +86,16 @@ func (t *timeline) settleWaits() {
 }
 
 // stoppedForGood returns by client the first fault that stops it and never ends.
-func (t *timeline) stoppedForGood() map[string]int32 {
-	first := map[string]int32{}
+func (t *timeline) stoppedForGood() map[int32]int32 {
+	first := map[int32]int32{}
 	for i := range t.faults {
 		f := &t.faults[i]
 		if !f.kind.stopsClient() || f.ended {
 			continue
 		}
-		for _, name := range t.entry(f.start).On {
-			if _, ok := first[name]; !ok {
-				first[name] = int32(i)
+		for c := range t.clientsOf(f) {
+			if _, ok := first[c]; !ok {
+				first[c] = int32(i)
 			}
 		}
 	}
