@@ -71,7 +71,7 @@ func JudgeLog(ctx context.Context, l *history.Log) []Verdict {
 func judgeWithin(ctx context.Context, j journal, read func() *timeline) []Verdict {
 	list := make([]Verdict, len(judges))
 	for i, p := range Properties {
-		list[i] = Verdict{Property: p, Outcome: Unknown, Reason: OutOfTime}
+		list[i] = unknown(p, OutOfTime)
 	}
 	if ctx.Err() != nil {
 		return list
@@ -178,8 +178,7 @@ func disagree(v Verdict, why string) Verdict {
 	if v.Witness != nil {
 		said = v.Outcome.String() + ": " + v.Witness.Sentence
 	}
-	return Verdict{
-		Property: v.Property, Outcome: Unknown, Porcupine: Disagreed,
-		Reason: fmt.Sprintf("the judges disagree: %s; the direct check says %s", why, said),
-	}
+	v = unknown(v.Property, fmt.Sprintf("the judges disagree: %s; the direct check says %s", why, said))
+	v.Porcupine = Disagreed
+	return v
 }

@@ -56,7 +56,7 @@ func (t *timeline) verdict(yield func(Verdict) bool) {
 	for _, judge := range judges {
 		v := judge(t)
 		if v.Outcome == Valid && why != "" || v.Outcome == Violated && !someGrant {
-			v = Verdict{Property: v.Property, Outcome: Unknown, Reason: why}
+			v = unknown(v.Property, why)
 		}
 		if !yield(v) {
 			return

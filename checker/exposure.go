@@ -18,7 +18,7 @@ type exposure struct {
 	found  *overlaps  // finds them by client
 
 	lapses    []lapse // nil: not known yet
-	served    []int32 // by acquire: where a server first granted it, or 0; nil: not known yet
+	served    []int32 // by acquire: where a server first granted it, or none; nil: not known yet
 	withstood bool    // a holder was stopped for 1.5 T, and another client waited in vain
 }
 

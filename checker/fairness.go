@@ -26,7 +26,7 @@ func fairness(t *timeline) Verdict {
 		return violated(Fairness, w)
 	}
 	if len(t.places) == 0 {
-		return Verdict{Property: Fairness, Outcome: Unknown, Reason: "no acquire says when it had a place in the queue (queued), so nobody knows who was overtaken"}
+		return unknown(Fairness, "no acquire says when it had a place in the queue (queued), so nobody knows who was overtaken")
 	}
 	return valid(Fairness)
 }
@@ -84,8 +84,7 @@ func (t *timeline) overtaking() *Witness {
 // they are of one client, or share the lock.
 func (t *timeline) mayPass(h *hold, id int32) bool {
 	o := &t.ops[t.places[id].op]
-	return t.procs[o.proc].client == t.procs[h.proc].client ||
-		t.entry(o.invoke).Shared && t.entry(t.ops[h.op].invoke).Shared
+	return t.procs[o.proc].client == t.procs[h.proc].client || o.shared && t.ops[h.op].shared
 }
 
 // overtook returns the witness that h overtook the acquire in place id: by the number

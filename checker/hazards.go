@@ -10,6 +10,11 @@ type Hazard struct {
 	came    func(*exposure) bool
 }
 
+// hazard returns the hazard that a certain thing happened.
+func hazard(what string, came func(*exposure) bool) *Hazard {
+	return &Hazard{"a " + what, "no " + what, came}
+}
+
 // The hazards that faults share.
 var (
 	contention = &Hazard{
@@ -24,11 +29,8 @@ var (
 		"the fault hit a client that held or waited", "the fault hit nobody who held or waited",
 		(*exposure).touched,
 	}
-	leaseEnds = &Hazard{
-		"a holder outlasted its lease while another client wanted the lock", "no holder outlasted its lease while another client wanted the lock",
-		(*exposure).outlasted,
-	}
-	lateDeed = &Hazard{
+	leaseEnds = hazard("holder outlasted its lease while another client wanted the lock", (*exposure).outlasted)
+	lateDeed  = &Hazard{
 		"a client went on past its lease and another client's grant, or kept the lock past its lease while another waited",
 		"no client went on past its lease and another client's grant",
 		(*exposure).wentOn,
@@ -46,15 +48,9 @@ var (
 		"the fault hit no operation on the lock, and no lease ran out, while another client held or waited",
 		(*exposure).disturbedContested,
 	}
-	afterwards = &Hazard{
-		"a client wanted the lock after the fault", "no client wanted the lock after the fault",
-		(*exposure).wantedAfterwards,
-	}
-	again = &Hazard{
-		"a client wanted the lock after the last fault", "no client wanted the lock after the last fault",
-		(*exposure).wantedAgain,
-	}
-	queue = &Hazard{
+	afterwards = hazard("client wanted the lock after the fault", (*exposure).wantedAfterwards)
+	again      = hazard("client wanted the lock after the last fault", (*exposure).wantedAgain)
+	queue      = &Hazard{
 		"the fault hit a client that waited beside another", "the fault hit no client that waited beside another",
 		(*exposure).rivals,
 	}
@@ -62,27 +58,12 @@ var (
 		"the session of a holder was closed", "no session of a holder was closed",
 		(*exposure).holderStruck,
 	}
-	eviction = &Hazard{
-		"a server evicted the entry of a lock that was held", "no server evicted the entry of a lock that was held",
-		(*exposure).evicted,
-	}
-	masterGoes = &Hazard{
-		"a master was replaced while the lock was held or contested", "no master was replaced while the lock was held or contested",
-		(*exposure).replaced,
-	}
-	serverStands = &Hazard{
-		"a server stood still while the lock was held or contested", "no server stood still while the lock was held or contested",
-		func(e *exposure) bool { return e.held() || e.disturbedContested() },
-	}
-	serverReturns = &Hazard{
-		"a server restarted while the lock was held or contested", "no server restarted while the lock was held or contested",
-		func(e *exposure) bool { return e.inPlace() || e.disturbedContested() },
-	}
-	serverForgets = &Hazard{
-		"a server with the entry of a holder restarted and lost data", "no server with the entry of a holder restarted and lost data",
-		(*exposure).inPlace,
-	}
-	doubtOrLoss = &Hazard{
+	eviction      = hazard("server evicted the entry of a lock that was held", (*exposure).evicted)
+	masterGoes    = hazard("master was replaced while the lock was held or contested", (*exposure).replaced)
+	serverStands  = hazard("server stood still while the lock was held or contested", func(e *exposure) bool { return e.held() || e.disturbedContested() })
+	serverReturns = hazard("server restarted while the lock was held or contested", func(e *exposure) bool { return e.inPlace() || e.disturbedContested() })
+	serverForgets = hazard("server with the entry of a holder restarted and lost data", (*exposure).inPlace)
+	doubtOrLoss   = &Hazard{
 		"the fault hit an operation on the lock, or a server with the entry of a holder", "the fault hit no operation on the lock, and no server with the entry of a holder",
 		func(e *exposure) bool { return e.disturbed() || e.inPlace() },
 	}
@@ -90,14 +71,8 @@ var (
 		"a cut-off server was replaced while the lock was held or contested, or a lease ran out", "no cut-off server was replaced while the lock was held or contested, and no lease ran out",
 		func(e *exposure) bool { return e.replaced() || e.outlasted() },
 	}
-	clockWrong = &Hazard{
-		"a clock was wrong while the lock was held", "no clock was wrong while the lock was held",
-		(*exposure).held,
-	}
-	clockRate = &Hazard{
-		"a clock ran fast or slow while the lock was held", "no clock ran fast or slow while the lock was held",
-		(*exposure).held,
-	}
+	clockWrong = hazard("clock was wrong while the lock was held", (*exposure).held)
+	clockRate  = hazard("clock ran fast or slow while the lock was held", (*exposure).held)
 )
 
 // hazardTable names the hazards of kinds of faults for some properties. The first

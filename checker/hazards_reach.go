@@ -162,14 +162,9 @@ func (e *exposure) holderStruck() bool {
 // server's line, or else its begin.
 func (e *exposure) granted(h *hold) int32 {
 	if e.served == nil {
-		e.served = e.scratch.zeros(len(e.ops))
-		for i := range e.acts {
-			if a := &e.acts[i]; a.grants() != none && e.served[a.grants()] == 0 {
-				e.served[a.grants()] = a.pos
-			}
-		}
+		e.served = e.firstGrants()
 	}
-	if pos := e.served[h.op]; pos != 0 {
+	if pos := e.served[h.op]; pos != none {
 		return pos
 	}
 	return h.begin

@@ -193,19 +193,18 @@ func (p *lineProc) innermost(lock int32) *claim {
 }
 
 func (l *lines) invoke(pos int, e *history.Entry, p *lineProc) {
-	if verbOf(e.F) == 0 {
+	v := verbOf(e.F)
+	if v == 0 {
 		return
 	}
 	r := &request{f: e.F, lock: l.lock(e.Lock), shared: e.Shared, proc: p, invoke: pos, value: e.Value}
 	p.open, p.client.dead = r, p.client.dead && pos < p.client.gone
-	switch verbOf(e.F) {
-	case acquire:
-	default:
+	if v != acquire {
 		if r.claim = l.named(e, p); r.claim != nil {
 			r.lock = r.claim.lock
 		}
 	}
-	switch verbOf(e.F) {
+	switch v {
 	case release:
 		delete(l.unsure, e.Grant)
 		r.claim.end(pos)

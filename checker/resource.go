@@ -39,7 +39,7 @@ func resource(t *timeline) Verdict {
 	case compared || t.grants == 0:
 		return valid(Resource)
 	case written:
-		return incomparable
+		return unknown(Resource, "of no write is it known both what its grant had read or written before and what it replaced")
 	default:
 		return notApplicable(Resource, "the resource was never written")
 	}
@@ -50,10 +50,4 @@ func resource(t *timeline) Verdict {
 func (t *timeline) unanswered(e *history.Entry) bool {
 	o := t.opOf(e.By)
 	return o != none && t.ops[o].outcome != history.OK
-}
-
-// incomparable is the verdict if there were writes, but no write can be judged.
-var incomparable = Verdict{
-	Property: Resource, Outcome: Unknown,
-	Reason: "of no write is it known both what its grant had read or written before and what it replaced",
 }

@@ -60,10 +60,7 @@ func (t *timeline) follow(list []update) Verdict {
 	}
 	chain, ok := inOrder(list)
 	if !ok {
-		return Verdict{
-			Property: Resource, Outcome: Unknown,
-			Reason: "values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced",
-		}
+		return unknown(Resource, "values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced")
 	}
 	if w := t.outOfOrder(chain); w != nil {
 		return violated(Resource, w)

@@ -15,6 +15,10 @@ func violated(p Property, w *Witness) Verdict {
 
 func valid(p Property) Verdict { return Verdict{Property: p, Outcome: Valid} }
 
+func unknown(p Property, reason string) Verdict {
+	return Verdict{Property: p, Outcome: Unknown, Reason: reason}
+}
+
 func notApplicable(p Property, reason string) Verdict {
 	return Verdict{Property: p, Outcome: NA, Reason: reason}
 }

@@ -20,13 +20,13 @@ func (t *timeline) stored() stored {
 		timeline: t,
 		entries:  room(t.stays, len(t.acts)),
 		latest:   t.scratch.zeros(len(t.ops)),
-		served:   t.scratch.zeros(len(t.ops)),
+		served:   t.firstGrants(),
 		back:     t.scratch.zeros(len(t.ops)),
 		shared:   t.scratch.zeros(len(t.ops)),
 	}
 	t.stays = s.entries // at most one for each act
 	for i := range s.latest {
-		s.latest[i], s.served[i], s.shared[i] = none, none, t.size()
+		s.latest[i], s.shared[i] = none, t.size()
 	}
 	for i := range t.holds {
 		s.stand(&t.holds[i])
@@ -95,13 +95,6 @@ func (s *stored) take(a *act) {
 		}
 	case removed, expired, lost:
 		s.leave(a)
-	}
-	s.serve(a.grants(), a.pos)
-}
-
-func (s *stored) serve(op, pos int32) {
-	if op != none && s.served[op] == none {
-		s.served[op] = pos
 	}
 }
 

@@ -199,3 +199,18 @@ func (t *timeline) validUntil(h *hold, pos int32) time.Duration {
 	}
 	return 0
 }
+
+// firstGrants returns by operation the position of the first act of a server that
+// grants it, or none.
+func (t *timeline) firstGrants() []int32 {
+	first := t.scratch.zeros(len(t.ops))
+	for i := range first {
+		first[i] = none
+	}
+	for i := range t.acts {
+		if op := t.acts[i].grants(); op != none && first[op] == none {
+			first[op] = t.acts[i].pos
+		}
+	}
+	return first
+}
