@@ -9,6 +9,20 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
+// To read this package, begin with its values and go up: no file needs one that stands
+// later in this list.
+//   - values: ids, kinds, overlaps, heap, journal, counts, property, promise;
+//   - a history as the judges see it: memory, records, timeline; waits, holds, faults
+//     and servers, which fill it; read;
+//   - tools of the judges: sentence, finders, gaps, stored, places;
+//   - a judge for each property, in files named after it;
+//   - the situations that a run reached: reach, exposure, hazards_reach, hazards;
+//   - entry points: this file, reading, longest.
+//
+// Two other judges share only small things with this one: lines and reference are the
+// second opinion, which both and picture ask for; the monitor files judge a run while
+// it goes on.
+
 // CutOff is the reason for Unknown if the end of a run is missing.
 const CutOff = "the history is incomplete: its end is missing, so the run was cut off"
 
