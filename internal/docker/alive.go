@@ -28,7 +28,7 @@ var errGone = errors.New("has ended, and no fault was to end it")
 
 // Alive returns an error unless all servers that no fault stopped still live, in their
 // original processes. It also works in an interrupted run.
-func (p *Place) Alive() error {
+func (p *Environment) Alive() error {
 	ctx := context.WithoutCancel(p.ctx)
 	return together(p.farServers(), func(f farServer) error { return f.alive(ctx) })
 }

@@ -19,7 +19,7 @@ var mortal = map[string]string{"redis-set-lua": catalogue.RedisName, "zk-predece
 func TestAliveReportsAServerThatEndedByItself(t *testing.T) {
 	for lock, name := range mortal {
 		t.Run(lock, func(t *testing.T) {
-			setup{lock: lock}.run(t, new(witness), func(p *docker.Place) {
+			setup{lock: lock}.run(t, new(witness), func(p *docker.Environment) {
 				if err := p.Alive(); err != nil {
 					t.Errorf("all servers live: %v", err)
 				}
@@ -45,7 +45,7 @@ func TestAliveReportsAServerThatEndedByItself(t *testing.T) {
 func TestAliveIgnoresServersThatFaultsStopped(t *testing.T) {
 	for lock, name := range mortal {
 		t.Run(lock, func(t *testing.T) {
-			setup{lock: lock}.run(t, new(witness), func(p *docker.Place) {
+			setup{lock: lock}.run(t, new(witness), func(p *docker.Environment) {
 				for _, step := range []struct {
 					what string
 					do   func(string) error
@@ -69,7 +69,7 @@ func TestAliveIgnoresServersThatFaultsStopped(t *testing.T) {
 
 // Another server at the same address does not replace the original one.
 func TestAliveReportsAReplacedServer(t *testing.T) {
-	setup{}.run(t, new(witness), func(p *docker.Place) {
+	setup{}.run(t, new(witness), func(p *docker.Environment) {
 		must(t, docker.EndServer(t.Context(), p, catalogue.RedisName, true))
 		if p.Alive() == nil {
 			t.Error("another server counts as the original")

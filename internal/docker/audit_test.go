@@ -18,7 +18,7 @@ func TestAuditWaitsForOpenTransactions(t *testing.T) {
 	t.Parallel()
 	const other = "INSERT INTO " + mysql.Table + " (resource, version_no, expire_time) VALUES (?, 0, 5)"
 	w := &witness{}
-	observed(t, tables(t, catalogue.Server{}, w, nil, func(p *docker.Place) {
+	observed(t, tables(t, catalogue.Server{}, w, nil, func(p *docker.Environment) {
 		begin := func(client string, op int, q string, args ...any) *sql.Tx {
 			db := through(t, p, client)
 			must(t, db.Ping())

@@ -42,7 +42,7 @@ func abandon() {
 // It runs alone: each new environment removes leftovers, too.
 func TestCleanRemovesLeftoversOfKilledRuns(t *testing.T) {
 	w := &witness{}
-	setup{}.run(t, w, func(p *docker.Place) {
+	setup{}.run(t, w, func(p *docker.Environment) {
 		cmd := exec.Command(os.Args[0], abandonArgument)
 		out, err := cmd.StdoutPipe()
 		must(t, err)

@@ -22,7 +22,7 @@ func TestClientClocks(t *testing.T) {
 	w := &witness{}
 	valid := make(chan history.Entry, 10)
 	w.report = func(e history.Entry) { valid <- e }
-	setup{lease: lease}.run(t, w, func(p *docker.Place) {
+	setup{lease: lease}.run(t, w, func(p *docker.Environment) {
 		c1 := p.Client("c1")
 		g, err := c1.Acquire(op(1), time.Second)
 		must(t, err)
@@ -56,16 +56,16 @@ func TestClockSetAtAPoint(t *testing.T) {
 	t.Parallel()
 	const lease = 4 * time.Second
 	w := &witness{}
-	var place *docker.Place
+	var environment *docker.Environment
 	w.point = func(_ string, _ env.Op, p faults.Point) {
 		if p.Op == history.Acquire && p.After {
-			must(t, place.Pause("c1"))
+			must(t, environment.Pause("c1"))
 			w.add("stands")
 		}
 	}
 	schedule := []faults.Injection{{Fault: "pause", On: []string{"c1"}, Point: &faults.Point{Client: "c1", Acquisition: 1, Op: history.Acquire, Last: true, After: true}}}
-	setup{lease: lease, schedule: schedule}.run(t, w, func(p *docker.Place) {
-		place = p
+	setup{lease: lease, schedule: schedule}.run(t, w, func(p *docker.Environment) {
+		environment = p
 		acquired := async(func() {
 			g, err := p.Client("c1").Acquire(op(1), time.Second)
 			must(t, err)
@@ -85,7 +85,7 @@ func TestClockSetAtAPoint(t *testing.T) {
 func TestClocksThatCannotBeSet(t *testing.T) {
 	t.Parallel()
 	const ready = `read l; echo '{"id":1,"ok":true,"name":"bad"}'; read l`
-	setup{worker: []string{"sh", "-c", ready}, clients: []string{"c1"}}.run(t, &witness{}, func(p *docker.Place) {
+	setup{worker: []string{"sh", "-c", ready}, clients: []string{"c1"}}.run(t, &witness{}, func(p *docker.Environment) {
 		if p.Jump("c1", time.Second) == nil || p.Rate("c1", time.Second) == nil || p.Rate(redis1, time.Second) == nil {
 			t.Error("the clocks can be set")
 		}

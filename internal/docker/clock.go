@@ -27,7 +27,7 @@ func setOffset(offset time.Duration) string {
 }
 
 // fakes reports whether the schedule moves a server's clock.
-func (p *Place) fakes(server string) bool {
+func (p *Environment) fakes(server string) bool {
 	return slices.ContainsFunc(p.schedule, func(in faults.Injection) bool {
 		f, ok := faults.Find(in.Fault)
 		return ok && f.Need == faults.NeedClock && slices.Contains(in.On, server)

@@ -45,8 +45,8 @@ type Options struct {
 	Log io.Writer
 }
 
-// Place is the environment of one run.
-type Place struct {
+// Environment is the environment of one run.
+type Environment struct {
 	cfg      env.Config
 	observer env.Observer
 	schedule []faults.Injection
@@ -83,7 +83,7 @@ type Place struct {
 }
 
 // protocolError returns the error of a worker that broke the protocol; nil: none did.
-func (p *Place) protocolError() error {
+func (p *Environment) protocolError() error {
 	if err := p.broken.Load(); err != nil {
 		return *err
 	}
@@ -98,17 +98,17 @@ func Opener(ctx context.Context, opts Options) func(env.Config, env.Observer) (e
 // New makes the environment, after it has removed the leftovers of ended runs. It
 // returns when the servers answer and the clients are ready. ctx bounds the whole run:
 // when it ends, all clients are dead and Run returns its error.
-func New(ctx context.Context, cfg env.Config, o env.Observer, opts Options) (*Place, error) {
-	p := newPlace(ctx, cfg, o, opts)
+func New(ctx context.Context, cfg env.Config, o env.Observer, opts Options) (*Environment, error) {
+	p := newEnvironment(ctx, cfg, o, opts)
 	if err := p.build(opts); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
-// newPlace returns an empty environment.
-func newPlace(ctx context.Context, cfg env.Config, o env.Observer, opts Options) *Place {
-	p := &Place{
+// newEnvironment returns an empty environment.
+func newEnvironment(ctx context.Context, cfg env.Config, o env.Observer, opts Options) *Environment {
+	p := &Environment{
 		cfg: cfg, observer: o, schedule: cfg.Schedule,
 		made:     time.Now(),
 		layout:   catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options),
@@ -122,7 +122,7 @@ func newPlace(ctx context.Context, cfg env.Config, o env.Observer, opts Options)
 }
 
 // build makes everything. If it fails, Close removes the parts that exist.
-func (p *Place) build(opts Options) error {
+func (p *Environment) build(opts Options) error {
 	if err := supported(p.cfg.Server); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func workerCommand(cfg env.Config, opts Options) ([]string, error) {
 	return []string{self, "worker"}, nil
 }
 
-func (p *Place) newClients(command []string, self owner) error {
+func (p *Environment) newClients(command []string, self owner) error {
 	for _, name := range p.cfg.Clients {
 		if mates := p.cfg.Lock.Mates(p.cfg.Clients, name); mates[0] == name {
 			p.programs = append(p.programs, &program{place: p})
@@ -198,7 +198,7 @@ func (p *Place) newClients(command []string, self owner) error {
 	return errors.Join(errs...)
 }
 
-func (p *Place) find(name string) (*client, error) {
+func (p *Environment) find(name string) (*client, error) {
 	for _, g := range p.programs {
 		for _, c := range g.clients {
 			if c.name == name {
@@ -210,7 +210,7 @@ func (p *Place) find(name string) (*client, error) {
 }
 
 // Client returns the named client.
-func (p *Place) Client(name string) env.Client {
+func (p *Environment) Client(name string) env.Client {
 	c, err := p.find(name)
 	if err != nil {
 		return nobody{}
@@ -223,7 +223,7 @@ func (p *Place) Client(name string) env.Client {
 
 // Observes returns either all properties or none. The keys of the lock of a user's
 // worker are unknown, so it returns none for that.
-func (p *Place) Observes() []string {
+func (p *Environment) Observes() []string {
 	if p.ensemble != nil && !p.ensemble.nodes.observes() {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (p *Place) Observes() []string {
 }
 
 // Go starts a task when Run is called.
-func (p *Place) Go(task func()) {
+func (p *Environment) Go(task func()) {
 	p.tasks.Add(1)
 	p.begin(func() {
 		go func() {
@@ -253,7 +253,7 @@ func (p *Place) Go(task func()) {
 }
 
 // After calls f when d has passed, unless the run has ended.
-func (p *Place) After(d time.Duration, f func()) {
+func (p *Environment) After(d time.Duration, f func()) {
 	p.begin(func() {
 		p.stops = append(p.stops, time.AfterFunc(d, func() {
 			p.mu.Lock()
@@ -270,7 +270,7 @@ func (p *Place) After(d time.Duration, f func()) {
 }
 
 // begin calls f, which must be quick, now or when the run begins.
-func (p *Place) begin(f func()) {
+func (p *Environment) begin(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.began.Load() {
@@ -282,7 +282,7 @@ func (p *Place) begin(f func()) {
 
 // Run returns when all tasks have ended. It returns an error if ctx ended, or the
 // *env.ProtocolError that ended the run.
-func (p *Place) Run() error {
+func (p *Environment) Run() error {
 	p.mu.Lock()
 	p.start = time.Now()
 	p.began.Store(true)
@@ -304,7 +304,7 @@ func (p *Place) Run() error {
 }
 
 // Now returns the time since the call of Run; 0 before it.
-func (p *Place) Now() time.Duration {
+func (p *Environment) Now() time.Duration {
 	if !p.began.Load() {
 		return 0
 	}
@@ -312,7 +312,7 @@ func (p *Place) Now() time.Duration {
 }
 
 // Sleep waits for d, or until the run is interrupted.
-func (p *Place) Sleep(d time.Duration) {
+func (p *Environment) Sleep(d time.Duration) {
 	if d <= 0 {
 		return
 	}
@@ -325,7 +325,7 @@ func (p *Place) Sleep(d time.Duration) {
 }
 
 // Rand draws from the seed. Another run draws the same values, but at other times.
-func (p *Place) Rand(who, what string, n int64) int64 {
+func (p *Environment) Rand(who, what string, n int64) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	name := who + "\x00" + what
@@ -341,7 +341,7 @@ func (p *Place) Rand(who, what string, n int64) int64 {
 
 // Close ends all processes and removes everything that the environment made. It may be
 // called more than once.
-func (p *Place) Close() error {
+func (p *Environment) Close() error {
 	p.closing.Do(func() { p.closed = p.remove() })
 	return p.closed
 }
@@ -349,7 +349,7 @@ func (p *Place) Close() error {
 // removeLimit is how long the engine may take to remove everything.
 const removeLimit = time.Minute
 
-func (p *Place) remove() error {
+func (p *Environment) remove() error {
 	p.cancel()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), removeLimit)
 	defer cancel()
@@ -392,4 +392,4 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 
 func (l *lockedWriter) printf(format string, args ...any) { fmt.Fprintf(l, format+"\n", args...) }
 
-var _ env.Environment = (*Place)(nil)
+var _ env.Environment = (*Environment)(nil)

@@ -41,7 +41,7 @@ type member struct {
 
 // startEnsemble starts the layout's ensemble, and returns when it answers and the
 // learner follows.
-func (p *Place) startEnsemble(self owner, image string) error {
+func (p *Environment) startEnsemble(self owner, image string) error {
 	g := newEnsemble(p.engine, len(p.layout.Ensemble))
 	e := &ensemble{servers: g, nodes: newNodes(p.cfg.Names, p.observer, p.log.printf), cut: p.isCut}
 	p.ensemble = e

@@ -50,7 +50,7 @@ func TestEnsembleEventsPrecedeCompletions(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	start := time.Now()
-	observed(t, queue().run(t, w, func(p *docker.Place) {
+	observed(t, queue().run(t, w, func(p *docker.Environment) {
 		t.Logf("up after %v", time.Since(start))
 		for i := range 20 {
 			for k, name := range []string{"c1", "c2"} {
@@ -74,30 +74,32 @@ func TestEnsembleEventsPrecedeCompletions(t *testing.T) {
 // the next client enters.
 func TestASessionEnds(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]struct{ begin, heal func(*docker.Place) error }{
+	for name, end := range map[string]struct {
+		begin, heal func(*docker.Environment) error
+	}{
 		"the client stands still": {
-			func(p *docker.Place) error { return p.Pause("c1") },
-			func(p *docker.Place) error { return p.Resume("c1") },
+			func(p *docker.Environment) error { return p.Pause("c1") },
+			func(p *docker.Environment) error { return p.Resume("c1") },
 		},
 		"the client is cut off": {
-			func(p *docker.Place) error {
+			func(p *docker.Environment) error {
 				return each(func(i int, m string) error {
 					return p.Impair(i, faults.Impairment{Client: "c1", Server: m, Action: faults.Hold})
 				})
 			},
-			func(p *docker.Place) error {
+			func(p *docker.Environment) error {
 				return each(func(i int, _ string) error { _, err := p.Restore(i); return err })
 			},
 		},
 		"its session is closed from elsewhere": {
-			func(p *docker.Place) error { return p.ExpireSession("c1") },
-			func(*docker.Place) error { return nil },
+			func(p *docker.Environment) error { return p.ExpireSession("c1") },
+			func(*docker.Environment) error { return nil },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &witness{}
-			observed(t, queue().run(t, w, func(p *docker.Place) {
+			observed(t, queue().run(t, w, func(p *docker.Environment) {
 				_, err := p.Client("c1").Acquire(op(1), patience)
 				must(t, err)
 				waits := async(func() {
@@ -140,7 +142,7 @@ func TestALostReplyOfTheEnsemble(t *testing.T) {
 		t.Run(fmt.Sprint(action), func(t *testing.T) {
 			t.Parallel()
 			w := &witness{}
-			disturbed := func(p *docker.Place, first int, do func()) {
+			disturbed := func(p *docker.Environment, first int, do func()) {
 				must(t, each(func(i int, m string) error {
 					return p.Impair(first+i, faults.Impairment{Client: "c1", Server: m, Direction: faults.ToClient, Action: action})
 				}))
@@ -155,7 +157,7 @@ func TestALostReplyOfTheEnsemble(t *testing.T) {
 					t.Error("nothing was touched")
 				}
 			}
-			observed(t, queue().run(t, w, func(p *docker.Place) {
+			observed(t, queue().run(t, w, func(p *docker.Environment) {
 				c1 := p.Client("c1")
 				_, err := c1.Acquire(op(1), patience) // the first acquire also creates the lock's node
 				must(t, err)
@@ -176,19 +178,19 @@ func TestALostReplyOfTheEnsemble(t *testing.T) {
 func TestTheLeaderIsReplaced(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]struct {
-		end, mend func(p *docker.Place, leader string) error
+		end, mend func(p *docker.Environment, leader string) error
 	}{
 		"kill": {
-			func(p *docker.Place, s string) error { return p.Stop(s, false) },
-			func(p *docker.Place, s string) error { return p.Start(s) },
+			func(p *docker.Environment, s string) error { return p.Stop(s, false) },
+			func(p *docker.Environment, s string) error { return p.Start(s) },
 		},
 		"pause": {
-			func(p *docker.Place, s string) error { return p.Pause(s) },
-			func(p *docker.Place, s string) error { return p.Resume(s) },
+			func(p *docker.Environment, s string) error { return p.Pause(s) },
+			func(p *docker.Environment, s string) error { return p.Resume(s) },
 		},
 		"isolate": {
-			func(p *docker.Place, s string) error { return p.Isolate(1, []string{s}) },
-			func(p *docker.Place, _ string) error { _, err := p.Restore(1); return err },
+			func(p *docker.Environment, s string) error { return p.Isolate(1, []string{s}) },
+			func(p *docker.Environment, _ string) error { _, err := p.Restore(1); return err },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -197,7 +199,7 @@ func TestTheLeaderIsReplaced(t *testing.T) {
 			s := queue()
 			s.lease = unhurried // so that sessions outlive the election
 			leader := ""
-			observed(t, s.run(t, w, func(p *docker.Place) {
+			observed(t, s.run(t, w, func(p *docker.Environment) {
 				c1, c2 := p.Client("c1"), p.Client("c2")
 				_, err := c1.Acquire(op(1), patience)
 				must(t, err)

@@ -13,7 +13,7 @@ import (
 // another, and returns when all have ended: for an ensemble when the learner has seen
 // it, or, if the ensemble is no longer observed, when it has answered; for MySQL when
 // the server no longer lists them. A client without sessions stays as it is.
-func (p *Place) ExpireSession(client string) error {
+func (p *Environment) ExpireSession(client string) error {
 	c, err := p.find(client)
 	if err != nil {
 		return err

@@ -38,8 +38,8 @@ func Create(ctx context.Context, owner string) (id string, err error) {
 }
 
 // Serverless returns an environment whose clients have workers, without servers.
-func Serverless(ctx context.Context, cfg env.Config, o env.Observer, command []string) (*Place, error) {
-	p := newPlace(ctx, cfg, o, Options{})
+func Serverless(ctx context.Context, cfg env.Config, o env.Observer, command []string) (*Environment, error) {
+	p := newEnvironment(ctx, cfg, o, Options{})
 	self, err := thisOwner()
 	if err == nil {
 		err = p.newClients(command, self)
@@ -51,13 +51,13 @@ func Serverless(ctx context.Context, cfg env.Config, o env.Observer, command []s
 }
 
 // Connections returns how many connections the server of p has.
-func Connections(p *Place) (int, error) {
+func Connections(p *Environment) (int, error) {
 	list, err := p.stores[0].current().command.do("CLIENT", "LIST")
 	return strings.Count(list, " addr="), err
 }
 
 // Targets returns the targets of a client's worker.
-func Targets(p *Place, client string) map[string][]string {
+func Targets(p *Environment, client string) map[string][]string {
 	c, err := p.find(client)
 	if err != nil {
 		return nil
@@ -66,14 +66,14 @@ func Targets(p *Place, client string) map[string][]string {
 }
 
 // As assigns further requests on a client's links to an operation.
-func As(p *Place, client string, op int) {
+func As(p *Environment, client string, op int) {
 	if c, err := p.find(client); err == nil {
 		c.op.Store(int64(op))
 	}
 }
 
 // Missing returns how many lines of the audit may still appear late.
-func Missing(p *Place) int {
+func Missing(p *Environment) int {
 	p.mysql.reading.Lock()
 	defer p.mysql.reading.Unlock()
 	return len(p.mysql.audit.missing)
@@ -81,7 +81,7 @@ func Missing(p *Place) int {
 
 // Halfway starts the promotion of a MySQL replica and fails when the replica no longer
 // follows a primary.
-func Halfway(p *Place, replica string) error {
+func Halfway(p *Environment, replica string) error {
 	defer p.mysql.change()()
 	for _, s := range p.mysql.servers {
 		if s.name == replica {
@@ -93,7 +93,7 @@ func Halfway(p *Place, replica string) error {
 }
 
 // Has reports whether a MySQL replica has all changes of the primary.
-func Has(p *Place, replica string) bool {
+func Has(p *Environment, replica string) bool {
 	position := func(s *mysqld, variable string) (at string) {
 		s.db.QueryRowContext(p.ctx, "SELECT @@GLOBAL."+variable).Scan(&at)
 		return at
@@ -108,7 +108,7 @@ func Has(p *Place, replica string) bool {
 }
 
 // Via returns the address at which a client reaches a server.
-func Via(p *Place, client, server string) string {
+func Via(p *Environment, client, server string) string {
 	c, err := p.find(client)
 	if err != nil {
 		return ""
@@ -123,7 +123,7 @@ func Via(p *Place, client, server string) string {
 
 // EndServer kills a server's process without a fault. With anew another process of
 // Redis replaces it.
-func EndServer(ctx context.Context, p *Place, name string, anew bool) error {
+func EndServer(ctx context.Context, p *Environment, name string, anew bool) error {
 	m, err := p.machine(name)
 	if err != nil {
 		return err
@@ -146,10 +146,10 @@ func EndServer(ctx context.Context, p *Place, name string, anew bool) error {
 }
 
 // Interrupt ends p like the end of its context.
-func Interrupt(p *Place) { p.cancel() }
+func Interrupt(p *Environment) { p.cancel() }
 
 // Left returns the servers of a closed environment whose containers still exist.
-func Left(ctx context.Context, p *Place) (names []string, err error) {
+func Left(ctx context.Context, p *Environment) (names []string, err error) {
 	e, err := open(ctx)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 )
 
 // Pause stops a client's processes, or a server's process.
-func (p *Place) Pause(name string) error {
+func (p *Environment) Pause(name string) error {
 	if s, err := p.machine(name); err == nil {
 		return s.pause(p.ctx)
 	}
@@ -23,7 +23,7 @@ func (p *Place) Pause(name string) error {
 }
 
 // Resume continues a paused client or server.
-func (p *Place) Resume(name string) error {
+func (p *Environment) Resume(name string) error {
 	if s, err := p.machine(name); err == nil {
 		return s.resume(p.ctx)
 	}
@@ -35,7 +35,7 @@ func (p *Place) Resume(name string) error {
 }
 
 // Kill ends the client's processes; the kernel closes their connections.
-func (p *Place) Kill(name string) error {
+func (p *Environment) Kill(name string) error {
 	c, err := p.find(name)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (p *Place) Kill(name string) error {
 
 // PowerOff ends the client's processes. Its links keep the connections to the servers
 // open and silent.
-func (p *Place) PowerOff(name string) error {
+func (p *Environment) PowerOff(name string) error {
 	c, err := p.find(name)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (p *Place) PowerOff(name string) error {
 }
 
 // Stop ends the server's process.
-func (p *Place) Stop(name string, lose bool) error {
+func (p *Environment) Stop(name string, lose bool) error {
 	s, err := p.machine(name)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (p *Place) Stop(name string, lose bool) error {
 }
 
 // Start starts a stopped server.
-func (p *Place) Start(name string) error {
+func (p *Environment) Start(name string) error {
 	s, err := p.machine(name)
 	if err != nil {
 		return err
@@ -76,10 +76,10 @@ func (p *Place) Start(name string) error {
 
 // Keeps reports whether a server answers only from its disk, like the members of an
 // ensemble.
-func (p *Place) Keeps(string) bool { return p.ensemble != nil }
+func (p *Environment) Keeps(string) bool { return p.ensemble != nil }
 
 // Evict makes the server's memory short.
-func (p *Place) Evict(name string) error {
+func (p *Environment) Evict(name string) error {
 	s, err := p.store(name)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (p *Place) Evict(name string) error {
 }
 
 // Relieve removes the limit of the server's memory.
-func (p *Place) Relieve(name string) error {
+func (p *Environment) Relieve(name string) error {
 	s, err := p.store(name)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (p *Place) Relieve(name string) error {
 }
 
 // Jump moves the wall clock of a client or a server.
-func (p *Place) Jump(host string, by time.Duration) error {
+func (p *Environment) Jump(host string, by time.Duration) error {
 	if s, err := p.machine(host); err == nil {
 		j, ok := s.(interface {
 			jump(ctx context.Context, by time.Duration) error
@@ -117,7 +117,7 @@ func (p *Place) Jump(host string, by time.Duration) error {
 // Rate makes the clocks of a client gain this much in each T. It returns an error for
 // servers: their clocks are those of this machine, and libfaketime sets a rate only
 // when a server starts.
-func (p *Place) Rate(host string, gain time.Duration) error {
+func (p *Environment) Rate(host string, gain time.Duration) error {
 	if _, err := p.machine(host); err == nil {
 		return fmt.Errorf("docker: the clocks of %s cannot be made fast or slow", host)
 	}
@@ -129,7 +129,7 @@ func (p *Place) Rate(host string, gain time.Duration) error {
 }
 
 // Impair disturbs a link until Restore.
-func (p *Place) Impair(id int, im faults.Impairment) error {
+func (p *Environment) Impair(id int, im faults.Impairment) error {
 	c, err := p.find(im.Client)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (p *Place) Impair(id int, im faults.Impairment) error {
 
 // Restore ends a disturbance. Held messages arrive, and the kernels resend dropped
 // packets. hits counts messages, or packets between servers.
-func (p *Place) Restore(id int) (hits int, err error) {
+func (p *Environment) Restore(id int) (hits int, err error) {
 	if hits, known, err := p.join(id); known {
 		return hits, err
 	}

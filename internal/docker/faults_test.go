@@ -48,7 +48,7 @@ func TestRestart(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("fsync=%s lose=%v", c.fsync, c.lose), func(t *testing.T) {
 			w := &witness{}
-			observes := setup{server: catalogue.Server{Fsync: c.fsync}, lease: 20 * time.Second}.run(t, w, func(p *docker.Place) {
+			observes := setup{server: catalogue.Server{Fsync: c.fsync}, lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
 				_, err := p.Client("c1").Acquire(op(1), time.Second)
 				must(t, err)
 				must(t, p.Stop(redis1, c.lose))
@@ -78,7 +78,7 @@ func TestJump(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	schedule := []faults.Injection{{Fault: "server-jump", On: []string{redis1}}}
-	observes := setup{schedule: schedule, lease: 4 * time.Second}.run(t, w, func(p *docker.Place) {
+	observes := setup{schedule: schedule, lease: 4 * time.Second}.run(t, w, func(p *docker.Environment) {
 		_, err := p.Client("c1").Acquire(op(1), time.Second)
 		must(t, err)
 		must(t, p.Jump(redis1, 8*time.Second))
@@ -101,7 +101,7 @@ func TestJump(t *testing.T) {
 func TestExpiryAndUnownedRelease(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
-	setup{lock: "redis-set-del", lease: 2 * time.Second}.run(t, w, func(p *docker.Place) {
+	setup{lock: "redis-set-del", lease: 2 * time.Second}.run(t, w, func(p *docker.Environment) {
 		_, err := p.Client("c1").Acquire(op(1), time.Second)
 		must(t, err)
 		_, err = p.Client("c2").Acquire(op(2), 10*time.Second)
@@ -120,18 +120,18 @@ func TestNoByteLeavesAStoppedClient(t *testing.T) {
 		times = 50
 	}
 	w := &witness{}
-	var place *docker.Place
+	var environment *docker.Environment
 	observing := make(chan struct{})
 	w.point = func(client string, _ env.Op, p faults.Point) {
 		if p.OK || client != "c1" || p.Op != history.Release {
 			return
 		}
-		must(t, place.Pause("c1"))
+		must(t, environment.Pause("c1"))
 		<-observing // the client is released from the point while it is stopped
 	}
 	schedule := []faults.Injection{{Fault: "pause", On: []string{"c1"}, Point: &faults.Point{Client: "c1", Acquisition: 1, Op: history.Release, Last: true}}}
-	setup{schedule: schedule, lease: 20 * time.Second, lock: "redis-set-del"}.run(t, w, func(p *docker.Place) {
-		place = p
+	setup{schedule: schedule, lease: 20 * time.Second, lock: "redis-set-del"}.run(t, w, func(p *docker.Environment) {
+		environment = p
 		for i := range times {
 			_, err := p.Client("c1").Acquire(op(2*i+1), time.Second)
 			must(t, err)
@@ -182,7 +182,7 @@ func TestPoints(t *testing.T) {
 				}
 			}
 			w.access = func(a env.Access) { w.add("%s", map[bool]string{true: "write", false: "read"}[a.Write]) }
-			setup{lock: c.lock, clients: []string{"c1"}, schedule: []faults.Injection{{Fault: "pause", On: []string{"c1"}, Point: &c.point}}}.run(t, w, func(p *docker.Place) {
+			setup{lock: c.lock, clients: []string{"c1"}, schedule: []faults.Injection{{Fault: "pause", On: []string{"c1"}, Point: &c.point}}}.run(t, w, func(p *docker.Environment) {
 				c1 := p.Client("c1")
 				_, err := c1.Acquire(op(1), time.Second)
 				must(t, err)
@@ -213,7 +213,7 @@ func TestKillAndPowerOff(t *testing.T) {
 		t.Run(fmt.Sprintf("power=%v", power), func(t *testing.T) {
 			t.Parallel()
 			w := &witness{}
-			setup{lease: 2 * time.Minute}.run(t, w, func(p *docker.Place) {
+			setup{lease: 2 * time.Minute}.run(t, w, func(p *docker.Environment) {
 				_, err := p.Client("c1").Acquire(op(1), time.Second)
 				must(t, err)
 				alone, err := docker.Connections(p)
@@ -271,7 +271,7 @@ func TestBadWorkers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			setup{worker: []string{"sh", "-c", c.script}, clients: []string{"c1"}}.run(t, &witness{}, func(p *docker.Place) {
+			setup{worker: []string{"sh", "-c", c.script}, clients: []string{"c1"}}.run(t, &witness{}, func(p *docker.Environment) {
 				_, err := p.Client("c1").Acquire(op(1), time.Second)
 				if err == nil || locks.IsDefinite(err) || errors.Is(err, env.ErrCrashed) != c.crashed || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("acquire: %v", err)
@@ -288,7 +288,7 @@ func TestParallelEnvironments(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			w := &witness{}
-			setup{}.run(t, w, func(p *docker.Place) {
+			setup{}.run(t, w, func(p *docker.Environment) {
 				_, err := p.Client("c1").Acquire(op(1), time.Second)
 				must(t, err)
 			})

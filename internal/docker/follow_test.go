@@ -17,7 +17,7 @@ func TestClientsFollowTheMaster(t *testing.T) {
 	s := replicated()
 	s.lease = 2 * replicatedLease
 	var name string
-	observes := s.run(t, w, func(p *docker.Place) {
+	observes := s.run(t, w, func(p *docker.Environment) {
 		c1, c2 := p.Client("c1"), p.Client("c2")
 		_, err := c1.Acquire(op(1), time.Second)
 		must(t, err)

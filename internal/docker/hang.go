@@ -9,12 +9,12 @@ import (
 // Hang stops the task that the client's caller waits for. The process and its
 // background tasks go on. An operation that has reached a point stays there; one that
 // has not begun is not sent.
-func (p *Place) Hang(name string) error { return p.hang(name, true) }
+func (p *Environment) Hang(name string) error { return p.hang(name, true) }
 
 // Unhang ends Hang.
-func (p *Place) Unhang(name string) error { return p.hang(name, false) }
+func (p *Environment) Unhang(name string) error { return p.hang(name, false) }
 
-func (p *Place) hang(name string, hung bool) error {
+func (p *Environment) hang(name string, hung bool) error {
 	c, err := p.find(name)
 	if err != nil {
 		return err

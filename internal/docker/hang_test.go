@@ -16,17 +16,17 @@ import (
 func TestHang(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
-	var place *docker.Place
+	var environment *docker.Environment
 	w.point = func(_ string, _ env.Op, p faults.Point) {
 		if p.Op == history.Release && !p.After {
-			must(t, place.Hang("c1"))
+			must(t, environment.Hang("c1"))
 			w.add("hangs")
 		}
 	}
 	w.access = func(a env.Access) { w.add("access by %d", a.By) }
 	schedule := []faults.Injection{{Fault: "hang", On: []string{"c1"}, Point: &faults.Point{Client: "c1", Acquisition: 1, Op: history.Release, Last: true}}}
-	setup{schedule: schedule, lease: 20 * time.Second}.run(t, w, func(p *docker.Place) {
-		place = p
+	setup{schedule: schedule, lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
+		environment = p
 		c1 := p.Client("c1")
 		must(t, p.Hang("c1"))
 		acquired := async(func() {

@@ -11,7 +11,7 @@ import (
 // Isolate cuts servers off from all others: their containers drop the packets between
 // the two sides, and connections stay open. Clients come from outside, through links,
 // and still reach all servers.
-func (p *Place) Isolate(id int, servers []string) error {
+func (p *Environment) Isolate(id int, servers []string) error {
 	var inside []*peer
 	var outside []string
 	for _, s := range p.peers() {
@@ -52,7 +52,7 @@ func dropping(chain string, hosts []string) string {
 type peer struct{ name, id, addr string }
 
 // peers returns the servers that communicate with each other.
-func (p *Place) peers() (all []*peer) {
+func (p *Environment) peers() (all []*peer) {
 	if p.ensemble != nil {
 		for _, m := range p.ensemble.members {
 			all = append(all, &peer{m.name, m.id, m.Host})
@@ -79,7 +79,7 @@ func chain(id int) string { return "lockcheck-" + strconv.Itoa(id) }
 
 // join ends a partition and counts the packets that it dropped. known: there was such a
 // partition.
-func (p *Place) join(id int) (hits int, known bool, err error) {
+func (p *Environment) join(id int) (hits int, known bool, err error) {
 	p.mu.Lock()
 	inside, known := p.isolated[id]
 	p.mu.Unlock()
@@ -108,7 +108,7 @@ func (p *Place) join(id int) (hits int, known bool, err error) {
 }
 
 // isCut reports whether a server is cut off from others.
-func (p *Place) isCut(name string) bool {
+func (p *Environment) isCut(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, inside := range p.isolated {

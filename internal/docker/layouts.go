@@ -41,7 +41,7 @@ func supported(s catalogue.Server) error {
 
 // newServers makes the layout's servers, each in its own container, and returns when
 // they answer and know each other.
-func (p *Place) newServers(self owner) error {
+func (p *Environment) newServers(self owner) error {
 	image, err := p.engine.image(p.ctx, p.log)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (p *Place) newServers(self owner) error {
 }
 
 // addNode adds the servers of one node.
-func (p *Place) addNode(names []string) {
+func (p *Environment) addNode(names []string) {
 	var n *node
 	if len(names) > 1 {
 		n = &node{observer: p.observer}
@@ -127,7 +127,7 @@ func (p *Place) addNode(names []string) {
 }
 
 // servers returns all servers but those of an ensemble and MySQL.
-func (p *Place) servers() []*server {
+func (p *Environment) servers() []*server {
 	all := slices.Concat(p.stores, p.sentinels)
 	if p.tokens != nil {
 		all = append(all, p.tokens)
@@ -136,7 +136,7 @@ func (p *Place) servers() []*server {
 }
 
 // farServers returns all servers as the ends of links.
-func (p *Place) farServers() (all []farServer) {
+func (p *Environment) farServers() (all []farServer) {
 	for _, s := range p.servers() {
 		all = append(all, s)
 	}
@@ -152,7 +152,7 @@ func (p *Place) farServers() (all []farServer) {
 }
 
 // store returns the named Redis server that keeps locks.
-func (p *Place) store(name string) (*server, error) {
+func (p *Environment) store(name string) (*server, error) {
 	i := slices.IndexFunc(p.stores, func(s *server) bool { return s.name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("docker: no Redis server %q", name)
@@ -169,7 +169,7 @@ type machine interface {
 }
 
 // machine returns the named server that keeps locks.
-func (p *Place) machine(name string) (machine, error) {
+func (p *Environment) machine(name string) (machine, error) {
 	if p.ensemble != nil {
 		for _, m := range p.ensemble.members {
 			if m.name == name {

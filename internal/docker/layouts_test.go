@@ -17,7 +17,7 @@ import (
 
 // say sends one command from a client to a server, over its link, in an operation. It
 // returns the first line of the answer, and the second one of a string.
-func say(p *docker.Place, client, server string, op int, command string) (string, error) {
+func say(p *docker.Environment, client, server string, op int, command string) (string, error) {
 	docker.As(p, client, op)
 	c, err := net.DialTimeout("tcp", docker.Via(p, client, server), patience)
 	if err != nil {
@@ -36,7 +36,7 @@ func say(p *docker.Place, client, server string, op int, command string) (string
 	return strings.TrimSpace(line), err
 }
 
-func wantSaid(t *testing.T, p *docker.Place, server string, op int, command, want string) {
+func wantSaid(t *testing.T, p *docker.Environment, server string, op int, command, want string) {
 	t.Helper()
 	if got, err := say(p, "c1", server, op, command); got != want || err != nil {
 		t.Errorf("%s to %s: %q %v, want %q", command, server, got, err, want)
@@ -47,7 +47,7 @@ func wantSaid(t *testing.T, p *docker.Place, server string, op int, command, wan
 func TestNodes(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
-	setup{server: catalogue.Server{Nodes: 5}, options: catalogue.Options{OwnToken: true}, lease: 20 * time.Second}.run(t, w, func(p *docker.Place) {
+	setup{server: catalogue.Server{Nodes: 5}, options: catalogue.Options{OwnToken: true}, lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
 		targets := docker.Targets(p, "c1")
 		if len(targets["redis"]) != 5 || len(targets["tokens"]) != 1 || len(targets) != 2 {
 			t.Errorf("targets %v", targets)
@@ -87,7 +87,7 @@ func TestNodes(t *testing.T) {
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
-	observes := setup{server: catalogue.Server{Nodes: 3, Cluster: true}, lease: 20 * time.Second}.run(t, w, func(p *docker.Place) {
+	observes := setup{server: catalogue.Server{Nodes: 3, Cluster: true}, lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
 		for i, name := range []string{"redis-1", "redis-2", "redis-3"} { // the slot of "a" is 15495
 			said, err := say(p, "c1", name, i+1, "SET a v NX PX 60000")
 			if want := map[bool]string{true: "+OK", false: "-MOVED 15495 "}[name == "redis-3"]; !strings.HasPrefix(said, want) || err != nil {
@@ -126,7 +126,7 @@ func replicated() setup {
 }
 
 // wantTargets checks that a worker knows how to reach the servers that Sentinels name.
-func wantTargets(t *testing.T, p *docker.Place) {
+func wantTargets(t *testing.T, p *docker.Environment) {
 	t.Helper()
 	targets := docker.Targets(p, "c1")
 	if len(targets["redis"]) != 3 || len(targets["sentinels"]) != 3 || !slices.Equal(targets["masters"], []string{redis1}) {
@@ -141,13 +141,13 @@ func wantTargets(t *testing.T, p *docker.Place) {
 
 // masterOf returns the address of the master that a Sentinel names, as other servers
 // know it.
-func masterOf(p *docker.Place, sentinel string) string {
+func masterOf(p *docker.Environment, sentinel string) string {
 	said, _ := say(p, "c2", sentinel, 0, "SENTINEL GET-MASTER-ADDR-BY-NAME redis-1")
 	return said
 }
 
 // promoted waits until a replica is the master and all Sentinels report it.
-func promoted(t *testing.T, p *docker.Place, w *witness, how string) (name string) {
+func promoted(t *testing.T, p *docker.Environment, w *witness, how string) (name string) {
 	t.Helper()
 	first := eventually(t, p, untuned, "a replica is promoted", func() bool {
 		for _, line := range w.told() {
@@ -176,7 +176,7 @@ func promoted(t *testing.T, p *docker.Place, w *witness, how string) (name strin
 }
 
 // rejoins waits until the old master is a replica.
-func rejoins(t *testing.T, p *docker.Place) {
+func rejoins(t *testing.T, p *docker.Environment) {
 	t.Helper()
 	took := eventually(t, p, unasked, "the old master follows the new one", func() bool {
 		said, err := say(p, "c2", redis1, 0, "ROLE")
@@ -191,17 +191,17 @@ func TestFailover(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
-		fail, relax func(*docker.Place) error
+		fail, relax func(*docker.Environment) error
 	}{
 		{
 			"dies",
-			func(p *docker.Place) error { return p.Stop(redis1, true) },
-			func(p *docker.Place) error { return p.Start(redis1) },
+			func(p *docker.Environment) error { return p.Stop(redis1, true) },
+			func(p *docker.Environment) error { return p.Start(redis1) },
 		},
 		{
 			"stands still",
-			func(p *docker.Place) error { return p.Pause(redis1) },
-			func(p *docker.Place) error { return p.Resume(redis1) },
+			func(p *docker.Environment) error { return p.Pause(redis1) },
+			func(p *docker.Environment) error { return p.Resume(redis1) },
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestFailover(t *testing.T) {
 			var up time.Duration
 			pace := dockertest.Pace(t)
 			began := time.Now()
-			observes := replicated().run(t, w, func(p *docker.Place) {
+			observes := replicated().run(t, w, func(p *docker.Environment) {
 				up = time.Since(began)
 				t.Logf("up after %v", up)
 				wantTargets(t, p)
@@ -242,7 +242,7 @@ func TestSplitBrain(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
 	var name string
-	observes := replicated().run(t, w, func(p *docker.Place) {
+	observes := replicated().run(t, w, func(p *docker.Environment) {
 		wantSaid(t, p, redis1, 1, "SET a v1 NX PX 60000", "+OK")
 		wantSaid(t, p, redis1, 1, "WAIT 2 30000", ":2")
 		must(t, p.Isolate(7, []string{redis1}))
@@ -275,7 +275,7 @@ func TestQuickRestart(t *testing.T) {
 	w := &witness{names: true}
 	s := replicated()
 	s.lease = 2 * time.Minute // Sentinels wait for a tenth of it
-	s.run(t, w, func(p *docker.Place) {
+	s.run(t, w, func(p *docker.Environment) {
 		wantSaid(t, p, redis1, 1, "SET a v1 NX PX 60000", "+OK")
 		wantSaid(t, p, redis1, 1, "WAIT 2 30000", ":2")
 		must(t, p.Stop(redis1, true))
@@ -295,7 +295,7 @@ func TestLossOfASecond(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	first := 0 // operation of the round that counts
-	observes := setup{server: catalogue.Server{Fsync: catalogue.FsyncEverysec}, lease: 20 * time.Second}.run(t, w, func(p *docker.Place) {
+	observes := setup{server: catalogue.Server{Fsync: catalogue.FsyncEverysec}, lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
 		for quick := false; !quick && !t.Failed(); {
 			if first += 10; first > 300 {
 				t.Fatal("the writes and the stop take longer than 700 ms")
@@ -332,7 +332,7 @@ func TestLossOfASecond(t *testing.T) {
 func TestServerPause(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
-	observes := setup{lease: 20 * time.Second}.run(t, w, func(p *docker.Place) {
+	observes := setup{lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
 		_, err := p.Client("c1").Acquire(op(1), time.Second)
 		must(t, err)
 		must(t, p.Pause(redis1))
@@ -371,7 +371,7 @@ func TestEvict(t *testing.T) {
 		t.Run(string(policy), func(t *testing.T) {
 			t.Parallel()
 			w := &witness{}
-			setup{server: catalogue.Server{Eviction: policy}, lease: 20 * time.Second}.run(t, w, func(p *docker.Place) {
+			setup{server: catalogue.Server{Eviction: policy}, lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
 				wantSaid(t, p, redis1, 1, "SET a v1 PX 60000", "+OK")
 				must(t, p.Evict(redis1))
 				w.add("full")

@@ -18,7 +18,7 @@ import (
 func TestHold(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
-	observes := setup{lease: 2 * time.Second, lock: "redis-setnx"}.run(t, w, func(p *docker.Place) {
+	observes := setup{lease: 2 * time.Second, lock: "redis-setnx"}.run(t, w, func(p *docker.Environment) {
 		must(t, p.Impair(1, faults.Impairment{Client: "c1", Server: redis1, Direction: faults.ToServer, Action: faults.Hold}))
 		_, err := p.Client("c1").Acquire(op(1), time.Second) // on a new connection: not even its greeting passes
 		if !locks.IsDefinite(err) {
@@ -57,7 +57,7 @@ func TestHold(t *testing.T) {
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	const rounds, delay = 5, 100 * time.Millisecond
-	setup{lease: 20 * time.Second}.run(t, &witness{}, func(p *docker.Place) {
+	setup{lease: 20 * time.Second}.run(t, &witness{}, func(p *docker.Environment) {
 		c1 := p.Client("c1")
 		// quickest returns the duration of the fastest of several acquires and
 		// releases, the one that the machine delayed least.
@@ -102,7 +102,7 @@ func TestSwallowAndReset(t *testing.T) {
 				if action == faults.Reset {
 					lease = 2 * time.Minute // longer than the test
 				}
-				setup{lease: lease, lock: "redis-setnx"}.run(t, w, func(p *docker.Place) {
+				setup{lease: lease, lock: "redis-setnx"}.run(t, w, func(p *docker.Environment) {
 					c1 := p.Client("c1")
 					must(t, p.Impair(1, faults.Impairment{Client: "c1", Server: redis1, Direction: to, Action: action}))
 					before := p.Now()
@@ -137,7 +137,7 @@ func TestResourceLink(t *testing.T) {
 	t.Parallel()
 	w := &witness{access: nil}
 	w.access = func(a env.Access) { w.add("write of %d by %d", a.Value, a.By) }
-	setup{lease: 2 * time.Second}.run(t, w, func(p *docker.Place) {
+	setup{lease: 2 * time.Second}.run(t, w, func(p *docker.Environment) {
 		c1 := p.Client("c1")
 		must(t, p.Impair(1, faults.Impairment{Client: "c1", Server: history.Resource, Direction: faults.ToServer, Action: faults.Hold}))
 		if err := c1.Write(op(1), 5); !errors.Is(err, env.ErrTimeout) {

@@ -21,7 +21,7 @@ import (
 
 // tables returns an environment with a MySQL server whose rows are locks. Its workers
 // do nothing: tests act as the clients, through links.
-func tables(t *testing.T, s catalogue.Server, w *witness, schedule []faults.Injection, script func(p *docker.Place)) []string {
+func tables(t *testing.T, s catalogue.Server, w *witness, schedule []faults.Injection, script func(p *docker.Environment)) []string {
 	t.Helper()
 	dockertest.Require(t)
 	start := time.Now()
@@ -47,7 +47,7 @@ func tables(t *testing.T, s catalogue.Server, w *witness, schedule []faults.Inje
 }
 
 // through returns a pool of a client's connections.
-func through(t *testing.T, p *docker.Place, client string) *sql.DB {
+func through(t *testing.T, p *docker.Environment, client string) *sql.DB {
 	t.Helper()
 	c := driver.NewConfig()
 	c.Net, c.Addr, c.User, c.DBName, c.InterpolateParams = "tcp", docker.Via(p, client, "mysql-1"), "lockcheck", "lockcheck", true
@@ -66,7 +66,7 @@ const (
 )
 
 // does executes a client's statement in an operation.
-func does(t *testing.T, p *docker.Place, db *sql.DB, client string, op int, q string, args ...any) {
+func does(t *testing.T, p *docker.Environment, db *sql.DB, client string, op int, q string, args ...any) {
 	t.Helper()
 	docker.As(p, client, op)
 	if _, err := db.ExecContext(context.Background(), q, args...); err != nil {
@@ -79,7 +79,7 @@ func TestRowsAreReportedBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	var want []string
-	observed(t, tables(t, catalogue.Server{}, w, nil, func(p *docker.Place) {
+	observed(t, tables(t, catalogue.Server{}, w, nil, func(p *docker.Environment) {
 		dbs := []*sql.DB{through(t, p, "c1"), through(t, p, "c2")}
 		start := time.Now()
 		for i := range 50 {
@@ -100,7 +100,7 @@ func TestRowsAreReportedBeforeTheAnswer(t *testing.T) {
 }
 
 // try is does with a timeout, and returns the error.
-func try(p *docker.Place, db *sql.DB, client string, op int, within time.Duration, q string, args ...any) error {
+func try(p *docker.Environment, db *sql.DB, client string, op int, within time.Duration, q string, args ...any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	docker.As(p, client, op)
@@ -124,7 +124,7 @@ func TestMySQLRestarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &witness{}
-			observed(t, tables(t, c.server, w, nil, func(p *docker.Place) {
+			observed(t, tables(t, c.server, w, nil, func(p *docker.Environment) {
 				db := through(t, p, "c1")
 				must(t, db.Ping())
 				does(t, p, db, "c1", 1, insert, 5)
@@ -149,29 +149,29 @@ func TestMySQLFailover(t *testing.T) {
 	const promoted = "mysql-1b: promote after mysql-1"
 	for name, c := range map[string]struct {
 		early     bool // the row is there before
-		end, heal func(p *docker.Place) error
+		end, heal func(p *docker.Environment) error
 		want      []string
 	}{
 		"it dies": {
-			true, func(p *docker.Place) error { return p.Stop("mysql-1", !p.Keeps("mysql-1")) },
-			func(p *docker.Place) error { return p.Start("mysql-1") },
+			true, func(p *docker.Environment) error { return p.Stop("mysql-1", !p.Keeps("mysql-1")) },
+			func(p *docker.Environment) error { return p.Start("mysql-1") },
 			[]string{promoted, "mysql-1b: remove a of 1 by 2"},
 		},
 		"it is paused": {
-			true, func(p *docker.Place) error { return p.Pause("mysql-1") },
-			func(p *docker.Place) error { return p.Resume("mysql-1") },
+			true, func(p *docker.Environment) error { return p.Pause("mysql-1") },
+			func(p *docker.Environment) error { return p.Resume("mysql-1") },
 			[]string{promoted, "mysql-1b: remove a of 1 by 2"},
 		},
 		"it is cut off": {
-			false, func(p *docker.Place) error { return p.Isolate(7, []string{"mysql-1"}) },
-			func(p *docker.Place) error { _, err := p.Restore(7); return err },
+			false, func(p *docker.Environment) error { return p.Isolate(7, []string{"mysql-1"}) },
+			func(p *docker.Environment) error { _, err := p.Restore(7); return err },
 			[]string{promoted, "mysql-1b: lose a of 1 by nobody"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &witness{names: true}
-			observed(t, tables(t, catalogue.Server{Replicas: 1}, w, nil, func(p *docker.Place) {
+			observed(t, tables(t, catalogue.Server{Replicas: 1}, w, nil, func(p *docker.Environment) {
 				db := through(t, p, "c1")
 				must(t, db.Ping())
 				if c.early {
@@ -199,7 +199,7 @@ func TestMySQLFailover(t *testing.T) {
 }
 
 // promotion waits for the nth promotion.
-func promotion(t *testing.T, p *docker.Place, w *witness, n int) {
+func promotion(t *testing.T, p *docker.Environment, w *witness, n int) {
 	t.Helper()
 	start := time.Now()
 	until(t, p, fmt.Sprintf("promotion %d", n), func() bool {
@@ -215,7 +215,7 @@ func promotion(t *testing.T, p *docker.Place, w *witness, n int) {
 }
 
 // until waits until so returns true.
-func until(t *testing.T, p *docker.Place, what string, so func() bool) {
+func until(t *testing.T, p *docker.Environment, what string, so func() bool) {
 	t.Helper()
 	for start := time.Now(); !so(); p.Sleep(5 * time.Millisecond) {
 		if time.Since(start) > 2*patience {
@@ -226,13 +226,13 @@ func until(t *testing.T, p *docker.Place, what string, so func() bool) {
 }
 
 // inStep waits until a replica has all changes of the primary.
-func inStep(t *testing.T, p *docker.Place, replica string) {
+func inStep(t *testing.T, p *docker.Environment, replica string) {
 	t.Helper()
 	until(t, p, replica+" has all changes", func() bool { return docker.Has(p, replica) })
 }
 
 // insist executes a statement that may find its connection broken.
-func insist(t *testing.T, p *docker.Place, db *sql.DB, op int, q string, args ...any) {
+func insist(t *testing.T, p *docker.Environment, db *sql.DB, op int, q string, args ...any) {
 	t.Helper()
 	for start := time.Now(); ; p.Sleep(5 * time.Millisecond) {
 		err := try(p, db, "c1", op, 10*time.Second, q, args...)
@@ -250,7 +250,7 @@ func insist(t *testing.T, p *docker.Place, db *sql.DB, op int, q string, args ..
 func TestMySQLClockAndPause(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
-	observed(t, tables(t, catalogue.Server{}, w, []faults.Injection{{Fault: "server-jump", On: []string{"mysql-1"}}}, func(p *docker.Place) {
+	observed(t, tables(t, catalogue.Server{}, w, []faults.Injection{{Fault: "server-jump", On: []string{"mysql-1"}}}, func(p *docker.Environment) {
 		db := through(t, p, "c1")
 		// shows returns bounds for how far its clock is ahead.
 		shows := func() (least, most time.Duration) {
@@ -283,15 +283,15 @@ func TestMySQLClockAndPause(t *testing.T) {
 func TestMySQLSessions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		end  func(p *docker.Place) error
+		end  func(p *docker.Environment) error
 		free bool
 	}{
-		"killed from elsewhere": {func(p *docker.Place) error { return p.ExpireSession("c1") }, true},
-		"poweroff":              {func(p *docker.Place) error { return p.PowerOff("c1") }, false},
+		"killed from elsewhere": {func(p *docker.Environment) error { return p.ExpireSession("c1") }, true},
+		"poweroff":              {func(p *docker.Environment) error { return p.PowerOff("c1") }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tables(t, catalogue.Server{}, &witness{}, nil, func(p *docker.Place) {
+			tables(t, catalogue.Server{}, &witness{}, nil, func(p *docker.Environment) {
 				locked := func(client string, within float64) (got int) {
 					conn, err := through(t, p, client).Conn(t.Context())
 					must(t, err)
@@ -321,7 +321,7 @@ func TestMySQLLosesAnAnswer(t *testing.T) {
 		t.Run(fmt.Sprint(action), func(t *testing.T) {
 			t.Parallel()
 			w := &witness{}
-			observed(t, tables(t, catalogue.Server{}, w, nil, func(p *docker.Place) {
+			observed(t, tables(t, catalogue.Server{}, w, nil, func(p *docker.Environment) {
 				db := through(t, p, "c1")
 				must(t, db.Ping())
 				must(t, p.Impair(1, faults.Impairment{Client: "c1", Server: "mysql-1", Direction: faults.ToClient, Action: action}))

@@ -21,7 +21,7 @@ func TestMySQLOfAnotherImage(t *testing.T) {
 	}
 	t.Setenv(docker.MySQLEnv, image)
 	w := &witness{}
-	observed(t, tables(t, catalogue.Server{}, w, nil, func(p *docker.Place) {
+	observed(t, tables(t, catalogue.Server{}, w, nil, func(p *docker.Environment) {
 		db := through(t, p, "c1")
 		does(t, p, db, "c1", 1, insert, 5)
 		must(t, p.Stop("mysql-1", false))

@@ -22,7 +22,7 @@ func TestMySQLReportsBeforeTheClientsAnswer(t *testing.T) {
 			t.Parallel()
 			w := &witness{}
 			var want []string
-			observes := setup{lock: lock.ID, lease: unhurried, options: catalogue.Options{Token: true}}.run(t, w, func(p *docker.Place) {
+			observes := setup{lock: lock.ID, lease: unhurried, options: catalogue.Options{Token: true}}.run(t, w, func(p *docker.Environment) {
 				last := uint64(0)
 				start := time.Now()
 				for i := range 20 {
@@ -61,9 +61,9 @@ func TestMySQLReportsBeforeTheClientsAnswer(t *testing.T) {
 func TestMySQLHoldersLoseTheirSession(t *testing.T) {
 	t.Parallel()
 	for _, lock := range []string{"mysql-get-lock", "mysql-for-update"} {
-		for name, end := range map[string]func(p *docker.Place) error{
-			"killed": func(p *docker.Place) error { return p.ExpireSession("c1") },
-			"restarted": func(p *docker.Place) error {
+		for name, end := range map[string]func(p *docker.Environment) error{
+			"killed": func(p *docker.Environment) error { return p.ExpireSession("c1") },
+			"restarted": func(p *docker.Environment) error {
 				if err := p.Stop("mysql-1", false); err != nil {
 					return err
 				}
@@ -72,7 +72,7 @@ func TestMySQLHoldersLoseTheirSession(t *testing.T) {
 		} {
 			t.Run(lock+" "+name, func(t *testing.T) {
 				t.Parallel()
-				setup{lock: lock, lease: unhurried}.run(t, &witness{}, func(p *docker.Place) {
+				setup{lock: lock, lease: unhurried}.run(t, &witness{}, func(p *docker.Environment) {
 					c1, c2 := p.Client("c1"), p.Client("c2")
 					_, err := c1.Acquire(op(1), patience)
 					must(t, err)
@@ -99,7 +99,7 @@ func TestPromotionsAreReportedWithoutObservedRows(t *testing.T) {
 		t.Run(lock, func(t *testing.T) {
 			t.Parallel()
 			w := &witness{names: true}
-			setup{lock: lock, lease: time.Second, server: catalogue.Server{Replicas: 1}}.run(t, w, func(p *docker.Place) {
+			setup{lock: lock, lease: time.Second, server: catalogue.Server{Replicas: 1}}.run(t, w, func(p *docker.Environment) {
 				must(t, p.Stop("mysql-1", true))
 				promotion(t, p, w, 1)
 			})

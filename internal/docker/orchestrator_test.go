@@ -12,7 +12,7 @@ import (
 func TestMySQLPromotesTheReplicaWithMoreChanges(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
-	observed(t, tables(t, catalogue.Server{Replicas: 2}, w, nil, func(p *docker.Place) {
+	observed(t, tables(t, catalogue.Server{Replicas: 2}, w, nil, func(p *docker.Environment) {
 		db := through(t, p, "c1")
 		must(t, db.Ping())
 		must(t, p.Isolate(1, []string{"mysql-1b"}))
@@ -38,7 +38,7 @@ func TestMySQLPromotesTheReplicaWithMoreChanges(t *testing.T) {
 func TestMySQLPrimaryComesBackWithLess(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
-	observed(t, tables(t, catalogue.Server{Replicas: 1}, w, nil, func(p *docker.Place) {
+	observed(t, tables(t, catalogue.Server{Replicas: 1}, w, nil, func(p *docker.Environment) {
 		db := through(t, p, "c1")
 		must(t, db.Ping())
 		does(t, p, db, "c1", 1, insert, 5)
@@ -60,7 +60,7 @@ func TestMySQLPrimaryComesBackWithLess(t *testing.T) {
 func TestMySQLContinuesAFailedPromotion(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
-	observed(t, tables(t, catalogue.Server{Replicas: 2}, w, nil, func(p *docker.Place) {
+	observed(t, tables(t, catalogue.Server{Replicas: 2}, w, nil, func(p *docker.Environment) {
 		db := through(t, p, "c1")
 		does(t, p, db, "c1", 1, insert, 5)
 		inStep(t, p, "mysql-1b")

@@ -35,7 +35,7 @@ func withinPaces(t *testing.T, took time.Duration, paces time.Duration, pace tim
 }
 
 // eventually waits until so returns true, and fails the test after within.
-func eventually(t *testing.T, p *docker.Place, within time.Duration, what string, so func() bool) (took time.Duration) {
+func eventually(t *testing.T, p *docker.Environment, within time.Duration, what string, so func() bool) (took time.Duration) {
 	t.Helper()
 	start := p.Now()
 	for !so() {

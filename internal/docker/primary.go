@@ -46,7 +46,7 @@ type primary struct {
 }
 
 // newPrimary makes the layout's servers, and returns when they serve and follow.
-func (p *Place) newPrimary(self owner, image string) error {
+func (p *Environment) newPrimary(self owner, image string) error {
 	names := p.layout.MySQL
 	x := &primary{
 		name: names[0], rows: newRows(p.cfg.Names, names[0], p.observer, p.log.printf),
@@ -97,7 +97,7 @@ func (p *primary) newNumber() int {
 }
 
 // cutOff resets all connections of clients to a server.
-func (p *Place) cutOff(f farServer) {
+func (p *Environment) cutOff(f farServer) {
 	for _, g := range p.programs {
 		for _, l := range g.links {
 			if l.far == f {

@@ -15,12 +15,12 @@ import (
 // program is one worker: its process, its clients, and their shared links to the
 // servers. Most have one client; see catalogue.Lock.Together.
 type program struct {
-	place    *Place
+	place    *Environment
 	clients  []*client
-	links    []*link // to all servers, in the order of Place.fars
+	links    []*link // to all servers, in the order of Environment.fars
 	process  *worker.Process
 	features []string
-	clock    time.Duration // the worker's monotonic clock plus this is the time since Place.made; see calibrate
+	clock    time.Duration // the worker's monotonic clock plus this is the time since Environment.made; see calibrate
 	clocked  bool          // clock is known
 	op       atomic.Int64  // index of the last operation
 	dead     atomic.Bool   // killed by a fault

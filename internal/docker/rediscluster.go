@@ -21,7 +21,7 @@ func refusesKeys(err error) bool {
 
 // joinCluster joins the running nodes to one Redis Cluster. Each gets an equal share of
 // the slots, in order.
-func (p *Place) joinCluster() error {
+func (p *Environment) joinCluster() error {
 	first := p.stores[0]
 	err := together(p.stores, func(s *server) error {
 		c := s.current().command

@@ -120,7 +120,7 @@ func TestARunIsAnAcquireAndARelease(t *testing.T) {
 			w.enter = func(env.Grant) env.Op { return op(10) }
 			s := callers("once")
 			s.bare, s.lease = false, unhurried
-			observes := s.run(t, w, func(p *docker.Place) {
+			observes := s.run(t, w, func(p *docker.Environment) {
 				c1, c2 := p.Client("c1"), p.Client("c2")
 				g, err := c1.Acquire(op(1), time.Second)
 				must(t, err)
@@ -165,7 +165,7 @@ func TestPointsOfARun(t *testing.T) {
 			Fault: "pause", On: []string{"c1"}, Point: &faults.Point{Client: "c1", Acquisition: 1, Op: f, Request: 1},
 		})
 	}
-	s.run(t, w, func(p *docker.Place) {
+	s.run(t, w, func(p *docker.Environment) {
 		c1 := p.Client("c1")
 		_, err := c1.Acquire(op(1), time.Second)
 		must(t, err)
@@ -184,7 +184,7 @@ func TestAnUnrequestedEntry(t *testing.T) {
 		w.add("stands on %d", g.Stands)
 		return env.Op{Index: 10, Lock: "a", Grant: 2, Acquire: 10}
 	}
-	callers("twice").run(t, w, func(p *docker.Place) {
+	callers("twice").run(t, w, func(p *docker.Environment) {
 		c1 := p.Client("c1")
 		hangs, ends := make(chan bool), make(chan bool)
 		w.during = func(acquire env.Op) {
@@ -224,7 +224,7 @@ func TestAnAbandonedRun(t *testing.T) {
 			}
 			s := callers("late")
 			s.givesUp = givesUp
-			s.run(t, w, func(p *docker.Place) {
+			s.run(t, w, func(p *docker.Environment) {
 				c1 := p.Client("c1")
 				waits(t, c1, op(1))
 				c1.(env.Patient).Abandon(op(1))
@@ -245,7 +245,7 @@ func TestNewsOfARun(t *testing.T) {
 	w := &witness{}
 	told := make(chan history.Entry, 9)
 	w.report = func(e history.Entry) { told <- e }
-	callers("loses").run(t, w, func(p *docker.Place) {
+	callers("loses").run(t, w, func(p *docker.Environment) {
 		c1 := p.Client("c1")
 		_, err := c1.Acquire(op(7), time.Second)
 		must(t, err)
@@ -263,7 +263,7 @@ func TestALateReleaseOfARun(t *testing.T) {
 	w := &witness{}
 	s := callers("slow")
 	s.lease = 100 * time.Millisecond
-	s.run(t, w, func(p *docker.Place) {
+	s.run(t, w, func(p *docker.Environment) {
 		c1 := p.Client("c1")
 		_, err := c1.Acquire(op(1), 5*time.Second)
 		must(t, err)
@@ -282,7 +282,7 @@ func TestRunsThatBreak(t *testing.T) {
 	t.Parallel()
 	t.Run("without an entry", func(t *testing.T) {
 		t.Parallel()
-		callers("never").run(t, &witness{}, func(p *docker.Place) {
+		callers("never").run(t, &witness{}, func(p *docker.Environment) {
 			_, err := p.Client("c1").Acquire(op(1), time.Second)
 			if err == nil || locks.IsDefinite(err) || !strings.Contains(err.Error(), "has not called") {
 				t.Errorf("got %v", err)
@@ -291,7 +291,7 @@ func TestRunsThatBreak(t *testing.T) {
 	})
 	t.Run("by the end of the worker", func(t *testing.T) {
 		t.Parallel()
-		callers("exit").run(t, &witness{}, func(p *docker.Place) {
+		callers("exit").run(t, &witness{}, func(p *docker.Environment) {
 			c1 := p.Client("c1")
 			_, err := c1.Acquire(op(1), time.Second)
 			must(t, err)
@@ -313,7 +313,7 @@ func TestRunsThatBreak(t *testing.T) {
 	t.Run("by a kill, in two entries", func(t *testing.T) {
 		t.Parallel()
 		w := &witness{enter: func(env.Grant) env.Op { return op(10) }}
-		callers("twice").run(t, w, func(p *docker.Place) {
+		callers("twice").run(t, w, func(p *docker.Environment) {
 			c1 := p.Client("c1")
 			var read error
 			inside, killed, over := make(chan bool), make(chan bool), make(chan bool)
@@ -339,7 +339,7 @@ func TestRunsThatBreak(t *testing.T) {
 // A caller's timeout does not end while its client is stopped.
 func TestARunOfAStoppedClient(t *testing.T) {
 	t.Parallel()
-	callers("once").run(t, &witness{}, func(p *docker.Place) {
+	callers("once").run(t, &witness{}, func(p *docker.Environment) {
 		must(t, p.Pause("c1"))
 		var goesOn time.Duration
 		p.After(300*time.Millisecond, func() {

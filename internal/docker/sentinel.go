@@ -14,7 +14,7 @@ const replicatedCommand = `/data/conf --maxmemory 0 --repl-diskless-sync-delay 0
 
 // startNodes starts servers with replicas, and the Sentinels after the replicas: a
 // Sentinel asks a master for its replicas only now and then.
-func (p *Place) startNodes() error {
+func (p *Environment) startNodes() error {
 	var replicas []*server
 	masters := map[*node]*server{}
 	for _, s := range p.stores {
@@ -56,7 +56,7 @@ func (p *Place) startNodes() error {
 const port = "6379"
 
 // inSync returns when a replica has its master's data.
-func (p *Place) inSync(s *server) error {
+func (p *Environment) inSync(s *server) error {
 	return await(p.ctx, s.name+" follows its master", func() (bool, error) {
 		raw, err := s.current().command.do("INFO", "replication")
 		return strings.Contains(raw, "master_link_status:up"), err
@@ -82,11 +82,11 @@ const (
 )
 
 // downAfter is how long a master is silent before a Sentinel regards it as down.
-func (p *Place) downAfter() time.Duration { return max(p.cfg.Lease/10, 100*time.Millisecond) }
+func (p *Environment) downAfter() time.Duration { return max(p.cfg.Lease/10, 100*time.Millisecond) }
 
 // startSentinel starts a Sentinel, and returns when it knows all replicas and all other
 // Sentinels.
-func (p *Place) startSentinel(s *server) error {
+func (p *Environment) startSentinel(s *server) error {
 	var conf strings.Builder
 	masters := 0
 	for i, names := range p.layout.Nodes {

@@ -42,7 +42,7 @@ func withAnybody(together int) setup {
 // A fault on one client of a process strikes the other clients in it, and no others.
 func TestClientsOfOneProcess(t *testing.T) {
 	t.Parallel()
-	withAnybody(2).run(t, &witness{}, func(p *docker.Place) {
+	withAnybody(2).run(t, &witness{}, func(p *docker.Environment) {
 		acquires := func(name string) error {
 			_, err := p.Client(name).Acquire(env.Op{Index: 1, Lock: "a", Acquire: 1}, time.Second)
 			return err
@@ -83,7 +83,7 @@ func TestClientsOfOneProcess(t *testing.T) {
 // A worker gets releases by name and acquires out of turn if it supports them.
 func TestMisuseReachesTheWorker(t *testing.T) {
 	t.Parallel()
-	withAnybody(1).run(t, &witness{}, func(p *docker.Place) {
+	withAnybody(1).run(t, &witness{}, func(p *docker.Environment) {
 		c := p.Client("c1")
 		if err := c.(env.NameReleaser).ReleaseName(env.Op{Index: 1, Lock: "a"}); err != nil {
 			t.Error(err)
@@ -92,7 +92,7 @@ func TestMisuseReachesTheWorker(t *testing.T) {
 			t.Errorf("out of turn: %v", err)
 		}
 	})
-	setup{own: callers("once").own, bare: true, clients: []string{"c1"}}.run(t, &witness{}, func(p *docker.Place) {
+	setup{own: callers("once").own, bare: true, clients: []string{"c1"}}.run(t, &witness{}, func(p *docker.Environment) {
 		if err := p.Client("c1").(env.NameReleaser).ReleaseName(env.Op{Index: 1, Lock: "a"}); !errors.Is(err, env.ErrNoReleaseName) {
 			t.Errorf("for a lock without release by name: %v", err)
 		}

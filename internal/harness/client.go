@@ -56,8 +56,8 @@ func (c *client) pop() {
 	}
 }
 
-func (c *client) Now() time.Duration    { return c.rec.place.Now() }
-func (c *client) Sleep(d time.Duration) { c.rec.place.Sleep(d) }
+func (c *client) Now() time.Duration    { return c.rec.environment.Now() }
+func (c *client) Sleep(d time.Duration) { c.rec.environment.Sleep(d) }
 func (c *client) Until() time.Duration  { return c.rec.leaseOf(c.innermost().grant) }
 
 // askAgain reports whether the client asks once more after an uncertain answer, where
@@ -67,8 +67,8 @@ func (c *client) Until() time.Duration  { return c.rec.leaseOf(c.innermost().gra
 // healed. It does so only in its last section, so that the times of the others do not
 // change.
 func (c *client) askAgain() bool {
-	place, r := c.rec.place.(env.Ordering), c.rec
-	if r.askedAgain || len(r.plan.Clients) > 2 || c.acquisition < r.plan.SectionsOf(c.n) || !place.Dated() || !place.Outlast(c.name, func() bool { return !r.askedAgain && r.injector.active == 0 }) {
+	environment, r := c.rec.environment.(env.Ordering), c.rec
+	if r.askedAgain || len(r.plan.Clients) > 2 || c.acquisition < r.plan.SectionsOf(c.n) || !environment.Dated() || !environment.Outlast(c.name, func() bool { return !r.askedAgain && r.injector.active == 0 }) {
 		return false
 	}
 	r.askedAgain = true
@@ -82,7 +82,7 @@ func (c *client) Next() {
 }
 
 func (c *client) Rand(what string, n int64) int64 {
-	return c.rec.place.Rand(c.name, what, n)
+	return c.rec.environment.Rand(c.name, what, n)
 }
 func (c *client) Healed() (time.Duration, bool) { return c.rec.injector.healed() }
 

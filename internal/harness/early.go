@@ -29,13 +29,13 @@ func (e *CloseError) Error() string { return e.Err.Error() }
 
 func (e *CloseError) Unwrap() error { return e.Err }
 
-// livePlace is an environment whose servers may die by themselves. Alive returns an error
+// liveEnvironment is an environment whose servers may die by themselves. Alive returns an error
 // if one has died without a fault.
-type livePlace interface{ Alive() error }
+type liveEnvironment interface{ Alive() error }
 
 // alive asks the environment of a run that has just ended.
 func (r *recorder) alive() error {
-	if p, ok := r.place.(livePlace); ok {
+	if p, ok := r.environment.(liveEnvironment); ok {
 		return p.Alive()
 	}
 	return nil

@@ -15,16 +15,16 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// frailPlace is an environment whose lock grants everything, and that cannot pause a client.
+// frailEnvironment is an environment whose lock grants everything, and that cannot pause a client.
 // died is the error of Alive, cut the error of Run. Grants and faults wait for
 // functions, which may be nil.
-type frailPlace struct {
-	*fakePlace
+type frailEnvironment struct {
+	*fakeEnvironment
 	died, cut      error
 	grants, faults func() bool
 }
 
-func (p frailPlace) Client(string) env.Client { return p }
+func (p frailEnvironment) Client(string) env.Client { return p }
 
 // await waits until so returns true, for 10 s at most.
 func await(so func() bool) {
@@ -33,28 +33,28 @@ func await(so func() bool) {
 	}
 }
 
-func (p frailPlace) Acquire(env.Op, time.Duration) (env.Grant, error) {
+func (p frailEnvironment) Acquire(env.Op, time.Duration) (env.Grant, error) {
 	await(p.grants)
 	return env.Grant{}, nil
 }
 
-func (p frailPlace) Release(env.Op) error      { return nil }
-func (p frailPlace) Write(env.Op, int64) error { return nil }
-func (p frailPlace) Read(env.Op) (int64, error) {
+func (p frailEnvironment) Release(env.Op) error      { return nil }
+func (p frailEnvironment) Write(env.Op, int64) error { return nil }
+func (p frailEnvironment) Read(env.Op) (int64, error) {
 	time.Sleep(4 * time.Millisecond)
 	return 0, nil
 }
 
-func (p frailPlace) After(d time.Duration, f func()) {
-	p.fakePlace.After(d, func() {
+func (p frailEnvironment) After(d time.Duration, f func()) {
+	p.fakeEnvironment.After(d, func() {
 		await(p.faults)
 		f()
 	})
 }
 
-func (frailPlace) Pause(string) error { return errors.New("no container answers") }
-func (p frailPlace) Alive() error     { return p.died }
-func (p frailPlace) Run() error       { p.fakePlace.Run(); return p.cut }
+func (frailEnvironment) Pause(string) error { return errors.New("no container answers") }
+func (p frailEnvironment) Alive() error     { return p.died }
+func (p frailEnvironment) Run() error       { p.fakeEnvironment.Run(); return p.cut }
 
 // holdWatch counts the entries of a run in which two clients hold a lock. With few entries
 // it is uncertain that both knew it.
@@ -102,18 +102,18 @@ func TestOnlyViolationsBeforeTheFailureCount(t *testing.T) {
 			}
 			var seen holdWatch
 			h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
-				place := frailPlace{fakePlace: &fakePlace{start: time.Now(), closed: tt.closed}, died: tt.died, cut: tt.cut}
+				environment := frailEnvironment{fakeEnvironment: &fakeEnvironment{start: time.Now(), closed: tt.closed}, died: tt.died, cut: tt.cut}
 				switch in := &o.(*recorder).injector; tt.fails {
 				case early:
-					place.grants = func() bool {
+					environment.grants = func() bool {
 						in.mu.Lock()
 						defer in.mu.Unlock()
 						return in.err != nil
 					}
 				case late:
-					place.faults = func() bool { return seen.entries.Load() > 20 }
+					environment.faults = func() bool { return seen.entries.Load() > 20 }
 				}
-				return place, nil
+				return environment, nil
 			}, nil, seen.take)
 			if err == nil {
 				t.Fatal("the run did not fail")
@@ -138,12 +138,12 @@ func TestOnlyViolationsBeforeTheFailureCount(t *testing.T) {
 }
 
 // A finished run is judged as usual even if its environment cannot be removed.
-func TestARunWhosePlaceCannotBeRemovedIsWhole(t *testing.T) {
+func TestARunWhoseEnvironmentCannotBeRemovedIsWhole(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.On, p.Clients, p.Acquires, p.Faults = "docker", []string{"c1", "c2"}, 5, nil
 	left := errors.New("it does not go")
 	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) {
-		return frailPlace{fakePlace: &fakePlace{start: time.Now(), closed: left}}, nil
+		return frailEnvironment{fakeEnvironment: &fakeEnvironment{start: time.Now(), closed: left}}, nil
 	}, nil, nil)
 	if closed := (*CloseError)(nil); !errors.As(err, &closed) || !errors.Is(err, left) {
 		t.Fatalf("the run fails with %v", err)

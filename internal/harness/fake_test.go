@@ -16,9 +16,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// fakePlace is an environment of goroutines, like docker, in which every operation
+// fakeEnvironment is an environment of goroutines, like docker, in which every operation
 // succeeds at once. It records the calls of faults.
-type fakePlace struct {
+type fakeEnvironment struct {
 	env.Environment // for methods that the test does not call
 	mu              sync.Mutex
 	done            []string
@@ -34,26 +34,26 @@ type fakeClient struct {
 	releases func(acquire int)
 }
 
-func (p *fakePlace) note(what string) error {
+func (p *fakeEnvironment) note(what string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done = append(p.done, what)
 	return nil
 }
-func (p *fakePlace) Observes() []string               { return nil }
-func (p *fakePlace) Go(f func())                      { p.tasks.Go(f) }
-func (p *fakePlace) After(d time.Duration, f func())  { time.AfterFunc(d, f) }
-func (p *fakePlace) Run() error                       { p.tasks.Wait(); return nil }
-func (p *fakePlace) Rand(string, string, int64) int64 { return 0 }
-func (p *fakePlace) Now() time.Duration               { return time.Since(p.start) }
-func (p *fakePlace) Sleep(d time.Duration)            { time.Sleep(d) }
-func (p *fakePlace) Close() error                     { return p.closed }
-func (p *fakePlace) Client(string) env.Client         { return p.client }
-func (p *fakePlace) Pause(c string) error             { return p.note("pause " + c) }
-func (p *fakePlace) Resume(c string) error            { return p.note("resume " + c) }
-func (p *fakePlace) Kill(c string) error              { return p.note("kill " + c) }
-func (c fakeClient) Read(env.Op) (int64, error)       { return 0, nil }
-func (c fakeClient) Write(env.Op, int64) error        { return nil }
+func (p *fakeEnvironment) Observes() []string               { return nil }
+func (p *fakeEnvironment) Go(f func())                      { p.tasks.Go(f) }
+func (p *fakeEnvironment) After(d time.Duration, f func())  { time.AfterFunc(d, f) }
+func (p *fakeEnvironment) Run() error                       { p.tasks.Wait(); return nil }
+func (p *fakeEnvironment) Rand(string, string, int64) int64 { return 0 }
+func (p *fakeEnvironment) Now() time.Duration               { return time.Since(p.start) }
+func (p *fakeEnvironment) Sleep(d time.Duration)            { time.Sleep(d) }
+func (p *fakeEnvironment) Close() error                     { return p.closed }
+func (p *fakeEnvironment) Client(string) env.Client         { return p.client }
+func (p *fakeEnvironment) Pause(c string) error             { return p.note("pause " + c) }
+func (p *fakeEnvironment) Resume(c string) error            { return p.note("resume " + c) }
+func (p *fakeEnvironment) Kill(c string) error              { return p.note("kill " + c) }
+func (c fakeClient) Read(env.Op) (int64, error)             { return 0, nil }
+func (c fakeClient) Write(env.Op, int64) error              { return nil }
 func (c fakeClient) Release(op env.Op) error {
 	if c.releases != nil {
 		c.releases(op.Acquire)
@@ -80,7 +80,7 @@ func TestNoOkAfterAClientsDeath(t *testing.T) {
 		p.Faults = []faults.Injection{{Fault: "kill", On: []string{"c1"}, At: time.Millisecond}}
 		h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
 			// A slow client, so that the kill comes while it asks.
-			return &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(300 * time.Microsecond) }}}, nil
+			return &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(300 * time.Microsecond) }}}, nil
 		}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -110,22 +110,22 @@ func TestOverlappingFaultsDoNotEndEachOther(t *testing.T) {
 		{Fault: "pause", On: []string{"c1"}, At: 1 * time.Millisecond, For: 200 * time.Millisecond},
 		{Fault: "pause", On: []string{"c1"}, At: 5 * time.Millisecond, For: 5 * time.Millisecond},
 	}
-	place := &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(60 * time.Millisecond) }}}
-	if _, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return place, nil }, nil, nil); err != nil {
+	environment := &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(60 * time.Millisecond) }}}
+	if _, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return environment, nil }, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if len(place.done) != 2 || place.done[0] != "pause c1" || place.done[1] != "resume c1" {
-		t.Errorf("the calls are %q", place.done)
+	if len(environment.done) != 2 || environment.done[0] != "pause c1" || environment.done[1] != "resume c1" {
+		t.Errorf("the calls are %q", environment.done)
 	}
 }
 
-// slowPlace has servers that take their time to stop and to start.
-type slowPlace struct {
-	*fakePlace
+// slowEnvironment has servers that take their time to stop and to start.
+type slowEnvironment struct {
+	*fakeEnvironment
 	gone, back time.Duration // when the server did
 }
 
-func (p *slowPlace) takes(at *time.Duration) error {
+func (p *slowEnvironment) takes(at *time.Duration) error {
 	time.Sleep(10 * time.Millisecond)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,8 +133,8 @@ func (p *slowPlace) takes(at *time.Duration) error {
 	return nil
 }
 
-func (p *slowPlace) Stop(string, bool) error { return p.takes(&p.gone) }
-func (p *slowPlace) Start(string) error      { return p.takes(&p.back) }
+func (p *slowEnvironment) Stop(string, bool) error { return p.takes(&p.gone) }
+func (p *slowEnvironment) Start(string) error      { return p.takes(&p.back) }
 
 // In real time a fault has a line before its effect and one after it, and so has its
 // end: no effect comes before the first line, and the server's restart is not the
@@ -143,8 +143,8 @@ func TestAFaultHasALineBeforeAndAfterItsEffect(t *testing.T) {
 	p := randomPlan("redis-set-lua", "restart", 1)
 	p.Clients, p.Acquires = []string{"c1"}, 3
 	p.Faults = []faults.Injection{{Fault: "restart", On: []string{"redis-1"}, At: time.Millisecond, For: 5 * time.Millisecond}}
-	place := &slowPlace{fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
-	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return place, nil }, nil, nil)
+	environment := &slowEnvironment{fakeEnvironment: &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
+	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return environment, nil }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestAFaultHasALineBeforeAndAfterItsEffect(t *testing.T) {
 	if len(at) != 4 {
 		t.Errorf("the fault has the lines %v", at)
 	}
-	order := []time.Duration{at["restart"], place.gone, at["restart-done"], at["restart-end"], place.back, at["restart-end-done"]}
+	order := []time.Duration{at["restart"], environment.gone, at["restart-done"], at["restart-end"], environment.back, at["restart-end-done"]}
 	if !slices.IsSorted(order) || order[0] == 0 {
 		t.Errorf("lines and effects came at %v", order)
 	}
@@ -170,16 +170,16 @@ func TestASecondFaultWaitsForTheSharedEffect(t *testing.T) {
 	for _, at := range []time.Duration{time.Millisecond, 2 * time.Millisecond} {
 		p.Faults = append(p.Faults, faults.Injection{Fault: "restart", On: []string{"redis-1"}, At: at, For: 20 * time.Millisecond})
 	}
-	place := &slowPlace{fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
-	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return place, nil }, nil, nil)
+	environment := &slowEnvironment{fakeEnvironment: &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
+	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return environment, nil }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := 0
 	for _, e := range h.Entries {
 		if e.F == "restart-done" {
-			if done++; e.Time < place.gone {
-				t.Errorf("fault %d is recorded as done at %v, and the server stopped at %v", e.ID, e.Time, place.gone)
+			if done++; e.Time < environment.gone {
+				t.Errorf("fault %d is recorded as done at %v, and the server stopped at %v", e.ID, e.Time, environment.gone)
 			}
 		}
 	}
@@ -196,8 +196,8 @@ func TestOneFailoverAtATime(t *testing.T) {
 	for i, name := range []string{"zk-1", "zk-2"} {
 		p.Faults = append(p.Faults, faults.Injection{Fault: "failover", On: []string{name}, At: time.Duration(i+1) * time.Millisecond, For: 5 * time.Millisecond})
 	}
-	place := &slowPlace{fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
-	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return place, nil }, nil, nil)
+	environment := &slowEnvironment{fakeEnvironment: &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
+	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return environment, nil }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestAFailedRemovalIsAnError(t *testing.T) {
 	p.Faults = nil
 	left := errors.New("a container is still there")
 	_, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) {
-		return &fakePlace{start: time.Now(), closed: left}, nil
+		return &fakeEnvironment{start: time.Now(), closed: left}, nil
 	}, nil, nil)
 	if !errors.Is(err, left) {
 		t.Errorf("the run ends with %v", err)
@@ -263,7 +263,7 @@ func TestNewsBeforeTheRunBeginsIsNotRecorded(t *testing.T) {
 	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
 		o.Report(history.Entry{Client: "c1", F: history.Queued})
 		o.Server(history.Entry{F: history.Expire})
-		return &fakePlace{start: time.Now()}, nil
+		return &fakeEnvironment{start: time.Now()}, nil
 	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -288,7 +288,7 @@ func TestAPlaceInTheQueueNamesItsAcquire(t *testing.T) {
 			said++
 			o.Report(history.Entry{Client: "c1", F: history.Queued, Lock: LockName, Op: history.Some(int64(op)), Value: history.Some(int64(said))})
 		}
-		return &fakePlace{start: time.Now(), client: fakeClient{acquires: say, releases: say}}, nil
+		return &fakeEnvironment{start: time.Now(), client: fakeClient{acquires: say, releases: say}}, nil
 	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -325,7 +325,7 @@ func TestEntriesBesideTheScript(t *testing.T) {
 				o.Section("c1", op)
 			}
 		}
-		return &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { entries.Go(enter) }}}, nil
+		return &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { entries.Go(enter) }}}, nil
 	}, nil, nil)
 	entries.Wait()
 	if err != nil {

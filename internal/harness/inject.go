@@ -78,13 +78,13 @@ func (j *injector) schedule(list []faults.Injection) {
 		it := &j.injections[i]
 		switch {
 		case in.Point == nil && j.rec.ordered():
-			j.offer(j.rec.place.(env.Ordering), i)
+			j.offer(j.rec.environment.(env.Ordering), i)
 		case in.Point != nil:
 			if c := j.rec.processes[in.Point.Client]; c != nil {
 				c.armed = append(c.armed, it)
 			}
 		default:
-			j.rec.place.After(in.At, func() { j.start(it, "") })
+			j.rec.environment.After(in.At, func() { j.start(it, "") })
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (j *injector) start(it *injection, point string) {
 	if ends {
 		j.active++
 	} else {
-		j.lastEnd = j.rec.place.Now()
+		j.lastEnd = j.rec.environment.Now()
 	}
 	j.mu.Unlock()
 
@@ -141,7 +141,7 @@ func (j *injector) start(it *injection, point string) {
 	}
 	var err error
 	if j.share(it, 1) == 1 {
-		if err = it.fault.Start(j.rec.place, it.id, it.Injection); err != nil {
+		if err = it.fault.Start(j.rec.environment, it.id, it.Injection); err != nil {
 			j.fail(err, before)
 		}
 	} else {
@@ -155,7 +155,7 @@ func (j *injector) start(it *injection, point string) {
 	j.changed.Broadcast()
 	j.mu.Unlock()
 	if ends && !it.offered {
-		j.rec.place.After(it.For, func() { j.heal(it) })
+		j.rec.environment.After(it.For, func() { j.heal(it) })
 	}
 	if it.stays() {
 		j.rec.endIfDone()
@@ -190,7 +190,7 @@ func (j *injector) heal(it *injection) {
 	hits := -1
 	var err error
 	if j.share(it, -1) == 0 {
-		if hits, err = it.fault.Heal(j.rec.place, it.id, it.Injection); err != nil {
+		if hits, err = it.fault.Heal(j.rec.environment, it.id, it.Injection); err != nil {
 			j.fail(err, before)
 		}
 	}
@@ -206,7 +206,7 @@ func (j *injector) heal(it *injection) {
 	j.mu.Lock()
 	if !stays {
 		j.active--
-		j.lastEnd = j.rec.place.Now()
+		j.lastEnd = j.rec.environment.Now()
 	}
 	if it.takesTime() {
 		j.healing--

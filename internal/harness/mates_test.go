@@ -12,14 +12,16 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// wholePlace is an environment with every fault on clients.
-type wholePlace struct{ *fakePlace }
+// wholeEnvironment is an environment with every fault on clients.
+type wholeEnvironment struct{ *fakeEnvironment }
 
-func (p wholePlace) Hang(c string) error                      { return p.note("hang " + c) }
-func (p wholePlace) Unhang(c string) error                    { return p.note("unhang " + c) }
-func (p wholePlace) Impair(_ int, im faults.Impairment) error { return p.note("impair " + im.Client) }
-func (p wholePlace) Restore(int) (int, error)                 { return 1, p.note("restore") }
-func (p wholePlace) Jump(c string, by time.Duration) error    { return p.note("jump " + c) }
+func (p wholeEnvironment) Hang(c string) error   { return p.note("hang " + c) }
+func (p wholeEnvironment) Unhang(c string) error { return p.note("unhang " + c) }
+func (p wholeEnvironment) Impair(_ int, im faults.Impairment) error {
+	return p.note("impair " + im.Client)
+}
+func (p wholeEnvironment) Restore(int) (int, error)              { return 1, p.note("restore") }
+func (p wholeEnvironment) Jump(c string, by time.Duration) error { return p.note("jump " + c) }
 
 // A fault on a process strikes all its clients, with one call to the environment.
 func TestAFaultOnAProcessStrikesAllItsClients(t *testing.T) {
@@ -76,8 +78,8 @@ func TestAFaultOnAProcessStrikesAllItsClients(t *testing.T) {
 			p := randomPlan("redis-set-lua", "pause", 1)
 			p.Use(&lock)
 			p.Acquires, p.Faults = 3, tt.faults
-			place := wholePlace{&fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * ms) }}}}
-			h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return place, nil }, nil, nil)
+			environment := wholeEnvironment{&fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * ms) }}}}
+			h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return environment, nil }, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,12 +95,12 @@ func TestAFaultOnAProcessStrikesAllItsClients(t *testing.T) {
 					t.Errorf("%s does %s after its death", e.Client, e.F)
 				}
 			}
-			for i := range place.done {
+			for i := range environment.done {
 				// Either pause may begin first and end last.
-				place.done[i] = strings.NewReplacer("pause c2", "pause c1", "resume c2", "resume c1").Replace(place.done[i])
+				environment.done[i] = strings.NewReplacer("pause c2", "pause c1", "resume c2", "resume c1").Replace(environment.done[i])
 			}
-			if !slices.Equal(lines, tt.lines) || !slices.Equal(place.done, tt.done) {
-				t.Errorf("lines %q and calls %q, want %q and %q", lines, place.done, tt.lines, tt.done)
+			if !slices.Equal(lines, tt.lines) || !slices.Equal(environment.done, tt.done) {
+				t.Errorf("lines %q and calls %q, want %q and %q", lines, environment.done, tt.lines, tt.done)
 			}
 		})
 	}

@@ -8,17 +8,17 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// hastyPlace is an environment whose client reports of each grant, before its ok is
+// hastyEnvironment is an environment whose client reports of each grant, before its ok is
 // recorded, first that it lasts and then that it is lost.
-type hastyPlace struct {
-	*fakePlace
+type hastyEnvironment struct {
+	*fakeEnvironment
 	fakeClient
 	observer env.Observer
 }
 
-func (p hastyPlace) Client(string) env.Client { return p }
+func (p hastyEnvironment) Client(string) env.Client { return p }
 
-func (p hastyPlace) Acquire(op env.Op, _ time.Duration) (env.Grant, error) {
+func (p hastyEnvironment) Acquire(op env.Op, _ time.Duration) (env.Grant, error) {
 	e := history.Entry{Client: "c1", Lock: op.Lock, Op: history.Some(int64(op.Index))}
 	for _, e.F = range []string{history.Valid, history.Lost} {
 		p.observer.Report(e)
@@ -32,7 +32,7 @@ func TestALossIsRecordedAfterItsGrant(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Clients, p.Acquires, p.Faults = []string{"c1"}, 2, nil
 	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
-		return hastyPlace{fakePlace: &fakePlace{start: time.Now()}, observer: o}, nil
+		return hastyEnvironment{fakeEnvironment: &fakeEnvironment{start: time.Now()}, observer: o}, nil
 	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)

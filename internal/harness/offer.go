@@ -11,14 +11,14 @@ import (
 )
 
 // offer lets fault i strike, and end, whenever its step is taken.
-func (j *injector) offer(place env.Ordering, i int) {
+func (j *injector) offer(environment env.Ordering, i int) {
 	it := &j.injections[i]
 	it.offered, it.injector = true, j
 	it.twin, it.nth = j.twin(i)
 	tells := it.fault.On != faults.OnClient
-	place.Offer(env.Offer{Action: (*strike)(it), On: it.targets, Begins: true, Tells: tells})
+	environment.Offer(env.Offer{Action: (*strike)(it), On: it.targets, Begins: true, Tells: tells})
 	if it.ends() {
-		place.Offer(env.Offer{Action: (*recovery)(it), On: it.targets, Tells: tells})
+		environment.Offer(env.Offer{Action: (*recovery)(it), On: it.targets, Tells: tells})
 	}
 }
 
@@ -33,7 +33,7 @@ func (s *strike) Open() bool {
 		return false
 	}
 	rests := it.fault.On == faults.OnClient && it.fault.Stops && it.ends()
-	return !rests || !every(it.mates, j.rec.place.(env.Ordering).Idle)
+	return !rests || !every(it.mates, j.rec.environment.(env.Ordering).Idle)
 }
 
 func (s *strike) Do() {

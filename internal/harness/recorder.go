@@ -16,10 +16,10 @@ import (
 // recorder writes the history of a run. Clients, faults, servers and the guarded
 // resource all record through it.
 type recorder struct {
-	plan     *Plan
-	place    env.Environment
-	sink     func(*history.Entry)
-	injector injector
+	plan        *Plan
+	environment env.Environment
+	sink        func(*history.Entry)
+	injector    injector
 
 	mu         mutex // in docker many goroutines record
 	begun      bool  // nothing is recorded before: there is no time yet
@@ -75,13 +75,13 @@ func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
 }
 
 // begin opens the record, once the environment exists.
-func (r *recorder) begin(place env.Environment, header history.Header) {
+func (r *recorder) begin(environment env.Environment, header history.Header) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.place, r.begun = place, true
+	r.environment, r.begun = environment, true
 	r.history.Header = header
 	for name, c := range r.processes {
-		c.end = place.Client(name)
+		c.end = environment.Client(name)
 	}
 }
 
@@ -117,7 +117,7 @@ func (r *recorder) next() *history.Entry {
 	list := &r.history.Entries
 	n := len(*list)
 	if n == mostEntries {
-		if p, ok := r.place.(spender); ok {
+		if p, ok := r.environment.(spender); ok {
 			p.Spend(names.Count(mostEntries, "recorded line"))
 		}
 	}
@@ -128,7 +128,7 @@ func (r *recorder) next() *history.Entry {
 		*list = append(*list, history.Entry{})
 	}
 	e := &(*list)[n]
-	e.Index, e.Time = n+1, r.place.Now()
+	e.Index, e.Time = n+1, r.environment.Now()
 	return e
 }
 
@@ -199,7 +199,7 @@ func (r *recorder) granted(c *client, op int, g env.Grant) int {
 	r.commit(e)
 	if slices.Contains(r.lost, op) {
 		r.commit(r.nextOf(c, history.Event, history.Lost, r.grant))
-		r.leases[r.grant-1] = r.place.Now()
+		r.leases[r.grant-1] = r.environment.Now()
 	}
 	return r.grant
 }
@@ -347,7 +347,7 @@ func (r *recorder) Report(e history.Entry) {
 		case history.Valid:
 			r.leases[e.Grant-1] = e.ValidUntil
 		case history.Lost:
-			r.leases[e.Grant-1] = r.place.Now()
+			r.leases[e.Grant-1] = r.environment.Now()
 		}
 	}
 	e.Process, e.Type = history.Process{N: c.process}, history.Event

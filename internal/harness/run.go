@@ -66,15 +66,15 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 	}
 	rec := &buffer.recorder
 	rec.reset(plan, sink)
-	place, err := open(cfg, rec)
+	environment, err := open(cfg, rec)
 	if err != nil {
 		return nil, err
 	}
 	whole := 0
 	defer func() {
 		var closed error
-		if place != buffer.world { // the buffer's simulation outlives its run
-			closed = place.Close()
+		if environment != buffer.world { // the buffer's simulation outlives its run
+			closed = environment.Close()
 		}
 		switch {
 		case err != nil:
@@ -83,20 +83,20 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 			err = &CloseError{closed}
 		}
 	}()
-	if _, ok := place.(sequential); ok {
+	if _, ok := environment.(sequential); ok {
 		rec.mu.off, rec.injector.mu.off, rec.injector.instant = true, true, true
 	}
-	rec.begin(place, plan.header(place.Observes()))
+	rec.begin(environment, plan.header(environment.Observes()))
 	rec.injector.lock = cfg.Lock
 	rec.injector.schedule(plan.Faults)
 
 	if plan.On != "sim" {
-		place.Go(func() { rec.watch(plan.Lease) })
+		environment.Go(func() { rec.watch(plan.Lease) })
 	}
 	for _, c := range rec.clients[:len(plan.Clients)] {
-		place.Go(c.task)
+		environment.Go(c.task)
 	}
-	ran := place.Run()
+	ran := environment.Run()
 	if spent, ok := errors.AsType[env.BudgetError](ran); ok {
 		rec.add(&history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Budget, Text: string(spent)})
 		ran = nil
@@ -107,7 +107,7 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 	if wrong, ok := errors.AsType[*env.ProtocolError](ran); ok {
 		err, whole = wrong, 0
 	}
-	rec.close(place.Observes())
+	rec.close(environment.Observes())
 	return &rec.history, err
 }
 
@@ -144,8 +144,8 @@ func (r *recorder) random(c *client) workloads.Random {
 
 // ordered reports whether order decides what happens, and durations do not.
 func (r *recorder) ordered() bool {
-	place, ok := r.place.(env.Ordering)
-	return ok && place.Ordered()
+	environment, ok := r.environment.(env.Ordering)
+	return ok && environment.Ordered()
 }
 
 // sequential is an environment in which one thing happens at a time.

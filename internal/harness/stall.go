@@ -12,9 +12,9 @@ import (
 func (r *recorder) watch(lease time.Duration) {
 	// A check every T/100; a stall is a check that comes T/20 too late.
 	tick, slack := lease/100, lease/20
-	for last := r.place.Now(); !r.isOver(); {
-		r.place.Sleep(tick)
-		now := r.place.Now()
+	for last := r.environment.Now(); !r.isOver(); {
+		r.environment.Sleep(tick)
+		now := r.environment.Now()
 		if late := now - last - tick; late > slack {
 			r.add(&history.Entry{
 				Process: history.Process{Name: history.Nemesis},

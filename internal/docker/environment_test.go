@@ -105,7 +105,7 @@ type setup struct {
 }
 
 // run runs script as a task. It fails the test if the environment fails.
-func (s setup) run(t *testing.T, w *witness, script func(*docker.Place)) []string {
+func (s setup) run(t *testing.T, w *witness, script func(*docker.Environment)) []string {
 	t.Helper()
 	if !s.bare {
 		dockertest.Require(t)
@@ -128,7 +128,7 @@ func (s setup) run(t *testing.T, w *witness, script func(*docker.Place)) []strin
 		Lock: lock, Options: s.options, Lease: s.lease, Clients: s.clients, Names: []string{"a"},
 		Server: s.server, Seed: 1, Worker: s.worker, Schedule: s.schedule,
 	}
-	var p *docker.Place
+	var p *docker.Environment
 	var err error
 	if s.bare {
 		p, err = docker.Serverless(t.Context(), cfg, w, s.own)
@@ -169,7 +169,7 @@ func TestServerEventsPrecedeCompletions(t *testing.T) {
 		for _, options := range []catalogue.Options{{}, {Token: true}} {
 			t.Run(lock+" "+options.String(), func(t *testing.T) {
 				w := &witness{}
-				observes := setup{lock: lock, lease: unhurried, options: options, clients: []string{"c1"}}.run(t, w, func(p *docker.Place) {
+				observes := setup{lock: lock, lease: unhurried, options: options, clients: []string{"c1"}}.run(t, w, func(p *docker.Environment) {
 					c1 := p.Client("c1")
 					for i := range 50 {
 						g, err := c1.Acquire(op(2*i+1), time.Second)
@@ -203,7 +203,7 @@ func TestServerEventsPrecedeCompletions(t *testing.T) {
 func TestAcquireRefused(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
-	setup{}.run(t, w, func(p *docker.Place) {
+	setup{}.run(t, w, func(p *docker.Environment) {
 		before := p.Now()
 		g, err := p.Client("c1").Acquire(op(1), time.Second)
 		after := p.Now()
@@ -231,7 +231,7 @@ func TestContention(t *testing.T) {
 	w := &witness{}
 	clients := []string{"c1", "c2", "c3", "c4", "c5"}
 	var next atomic.Int64
-	observes := setup{clients: clients, lease: unhurried, options: catalogue.Options{Token: true}}.run(t, w, func(p *docker.Place) {
+	observes := setup{clients: clients, lease: unhurried, options: catalogue.Options{Token: true}}.run(t, w, func(p *docker.Environment) {
 		var all sync.WaitGroup
 		for _, name := range clients {
 			all.Go(func() {
