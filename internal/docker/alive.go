@@ -12,83 +12,58 @@ import (
 // result a run proves nothing.
 const aliveLimit = time.Minute
 
-const (
-	// storeBirth is the first line of a script that becomes a server's process. It stores the
-	// process's number and its start time, in ticks.
-	storeBirth = `read -r l </proc/$$/stat; set -- ${l##*) }; echo $$ "${20}" >/data/born
-`
-	// checkAlive is a script that prints "gone" unless the stored process still exists. A
-	// stopped process counts as existing; another process with its number does not.
-	checkAlive = `{ read -r p at </data/born && read -r l <"/proc/$p/stat" && set -- ${l##*) } &&
-[ "$1" != Z ] && [ "${20}" = "$at" ]; } 2>/dev/null || echo gone`
-)
-
 // errGone reports that a server's process ended without a fault, or is another one.
 var errGone = errors.New("has ended, and no fault was to end it")
 
-// Alive returns an error unless all servers that no fault stopped still live, in their
-// original processes. It also works in an interrupted run.
-func (p *Environment) Alive() error {
-	ctx := context.WithoutCancel(p.ctx)
-	return together(p.farServers(), func(f farServer) error { return f.alive(ctx) })
-}
-
-// lives returns an error if a server's process has ended or is another one, or if that
+// lives returns an error if the server's process has ended or is another one, or if that
 // cannot be found out.
-func (e *engine) lives(ctx context.Context, who, id string) error {
+func (b *box) lives(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, aliveLimit)
 	defer cancel()
-	said, err := e.ask(ctx, id, checkAlive)
+	said, err := b.ask(ctx, checkAlive)
 	switch {
 	case err != nil:
-		return fmt.Errorf("does %s live? %w", who, err)
+		return fmt.Errorf("does %s live? %w", b.name, err)
 	case strings.Contains(said, "gone"):
-		return fmt.Errorf("%s %w", who, errGone)
+		return fmt.Errorf("%s %w", b.name, errGone)
 	}
 	return nil
 }
 
-// end ends a server by a script. If the server has ended already, end returns errGone.
-// One script does both: a server that is to lose power must not go on while it is
-// checked.
-func (e *engine) end(ctx context.Context, who, id, script string) error {
-	said, err := e.ask(ctx, id, `[ -z "$(`+checkAlive+`)" ] || { echo gone; exit 0; }`+"\n"+script)
+// endBy ends the server by a script. If the server has ended already, endBy returns
+// errGone. One script does both: a server that is to lose power must not go on while it
+// is checked.
+func (b *box) endBy(ctx context.Context, script string) error {
+	said, err := b.ask(ctx, `[ -z "$(`+checkAlive+`)" ] || { echo gone; exit 0; }`+"\n"+script)
 	switch {
 	case err != nil:
-		return fmt.Errorf("stop %s: %w", who, err)
+		return fmt.Errorf("stop %s: %w", b.name, err)
 	case strings.Contains(said, "gone"):
-		return fmt.Errorf("%s %w", who, errGone)
+		return fmt.Errorf("%s %w", b.name, errGone)
 	}
 	return nil
 }
 
-// alive implements farServer.
-func (s *server) alive(ctx context.Context) error {
-	s.changing.Lock()
-	defer s.changing.Unlock()
-	if !s.isUp() {
-		return nil
-	}
-	return s.engine.lives(ctx, s.name, s.id)
-}
-
-// alive implements farServer.
-func (m *member) alive(ctx context.Context) error {
-	m.changing.Lock()
-	defer m.changing.Unlock()
-	if !m.runs() {
-		return nil
-	}
-	return m.engine.lives(ctx, m.name, m.id)
-}
-
-// alive implements farServer. All MySQL servers must live.
-func (p *primary) alive(ctx context.Context) error {
-	defer p.change()()
-	return together(p.servers, func(s *mysqld) error {
-		if !s.runs() {
+// awaitAnswer waits until the server answers after its start.
+func (b *box) awaitAnswer(ctx context.Context, ping func() error) error {
+	for limit := time.Now().Add(upLimit); ; time.Sleep(5 * time.Millisecond) {
+		err := ping()
+		switch {
+		case err == nil:
 			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case time.Now().After(limit):
+			return fmt.Errorf("%s does not answer %v after its start: %w\n%s", b.name, upLimit, err, b.lastLog(ctx))
 		}
-		return s.engine.lives(ctx, s.name, s.id)
-	})
+	}
+}
+
+// lastLog returns the end of the server's log, for an error.
+func (b *box) lastLog(ctx context.Context) string {
+	err := b.sh(ctx, "tail -n 20 /data/log; exit 1")
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

@@ -1,30 +1,145 @@
 package docker
 
-import "context"
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+	dockerapi "github.com/moby/moby/client"
+)
 
 // box is a container with one server in it. Its addresses and its files stay while the
 // server stops and starts.
 //
-// Its methods return when their effect is there. One goroutine uses it at a time.
+// Its methods return when their effect is there. One goroutine at a time moves its clock.
 type box struct {
 	Addr string // on this machine
-	Host string // for other containers
+	Host string // for other containers; "": unused
 
-	id     string
+	name   string // of the server, for messages
+	id     string // "": no container yet
 	engine *engine
+	faked  bool          // the server's clock can be set
+	offset time.Duration // of the server's clock
+}
+
+// create makes the container with these changes, and publishes its port.
+func (b *box) create(ctx context.Context, self owner, image, port string, changes ...func(*container.HostConfig)) error {
+	id, addrs, err := b.engine.create(ctx, self, image, []string{port}, changes...)
+	if err != nil {
+		return err
+	}
+	b.id, b.Addr = id, addrs[0]
+	return nil
+}
+
+// partitionable lets a container drop packets of others.
+func partitionable(c *container.HostConfig) { c.CapAdd = append(c.CapAdd, "NET_ADMIN") }
+
+// inMemory keeps a container's data in memory: a server that syncs each transaction is
+// slow on a shared disk.
+func inMemory(c *container.HostConfig) { c.Tmpfs = map[string]string{"/data": ""} }
+
+// findHost sets Host.
+func (b *box) findHost(ctx context.Context) error {
+	state, err := b.engine.api.ContainerInspect(ctx, b.id, dockerapi.ContainerInspectOptions{})
+	if err != nil {
+		return fmt.Errorf("look at container %s: %w", b.id, err)
+	}
+	for _, n := range state.Container.NetworkSettings.Networks {
+		if n.IPAddress.IsValid() {
+			b.Host = n.IPAddress.String()
+			return nil
+		}
+	}
+	return fmt.Errorf("container %s has no address that other containers reach", b.id)
+}
+
+// remove removes the container, if there is one.
+func (b *box) remove(ctx context.Context) error {
+	if b.id == "" {
+		return nil
+	}
+	return b.engine.remove(ctx, b.id)
 }
 
 // sh runs a shell script in the container.
 func (b *box) sh(ctx context.Context, script string) error {
-	return b.engine.exec(ctx, b.id, script, false)
+	_, err := b.ask(ctx, script)
+	return err
+}
+
+// spawn starts a shell script in the container, and does not wait for its end.
+func (b *box) spawn(ctx context.Context, script string) error {
+	x, err := b.engine.api.ExecCreate(ctx, b.id, dockerapi.ExecCreateOptions{Cmd: []string{"sh", "-c", script}})
+	if err != nil {
+		return err
+	}
+	_, err = b.engine.api.ExecStart(ctx, x.ID, dockerapi.ExecStartOptions{Detach: true})
+	return err
+}
+
+// ask runs a shell script in the container and returns its output, up to maxOutput,
+// including the engine's frame bytes.
+func (b *box) ask(ctx context.Context, script string) (string, error) {
+	api := b.engine.api
+	x, err := api.ExecCreate(ctx, b.id, dockerapi.ExecCreateOptions{Cmd: []string{"sh", "-c", script}, AttachStdout: true, AttachStderr: true})
+	if err != nil {
+		return "", err
+	}
+	stream, err := api.ExecAttach(ctx, x.ID, dockerapi.ExecAttachOptions{})
+	if err != nil {
+		return "", err
+	}
+	defer stream.Close()
+	defer context.AfterFunc(ctx, stream.Close)()
+	output, err := readAll(stream.Reader)
+	if err != nil {
+		return "", errors.Join(ctx.Err(), err)
+	}
+	for {
+		state, err := api.ExecInspect(ctx, x.ID, dockerapi.ExecInspectOptions{})
+		switch {
+		case err != nil:
+			return "", err
+		case state.Running: // the engine notices the end after that of the stream
+			time.Sleep(time.Millisecond)
+		case state.ExitCode != 0:
+			return "", fmt.Errorf("%q in the container: exit status %d: %s", script, state.ExitCode, output)
+		default:
+			return output, nil
+		}
+	}
+}
+
+// maxOutput is how many bytes of a script's output an error shows.
+const maxOutput = 4096
+
+// readAll reads to the end, and returns the first maxOutput bytes.
+func readAll(r *bufio.Reader) (string, error) {
+	var kept strings.Builder
+	buf := make([]byte, 1024)
+	for {
+		n, err := r.Read(buf)
+		if kept.Len() < maxOutput {
+			kept.Write(buf[:n])
+		}
+		if isCleanEnd(err) {
+			return strings.TrimSpace(kept.String()), nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
 }
 
 // Kill kills the server's process with SIGKILL; without a process it does nothing.
 // Written data stays in the kernel.
 func (b *box) Kill(ctx context.Context) error { return b.sh(ctx, killServer) }
-
-// killServer is a script that kills the server, if it runs, and waits for its end.
-const killServer = `if [ -e /data/pid ]; then kill -9 "$(cat /data/pid)" 2>/dev/null; ` + awaitEnd + ` && rm -f /data/pid; fi`
 
 // Pause stops the server's process until Continue. The kernel still accepts connections
 // and data.
@@ -45,5 +160,30 @@ func (b *box) cut(ctx context.Context, hosts []string) error {
 // reconnect to the server after a while.
 func (b *box) Heal(ctx context.Context) error { return b.sh(ctx, healScript) }
 
-// healScript is a script that removes all rules.
-const healScript = filter + "$ipt -w -F"
+// moveClock moves the server's wall clock, and returns when the server shows the new
+// time. shows is nil if the server will only see it later.
+func (b *box) moveClock(ctx context.Context, by time.Duration, shows func() (time.Duration, error)) error {
+	if !b.faked {
+		return fmt.Errorf("the clock of %s cannot be set: no jump was planned when it was started", b.name)
+	}
+	b.offset += by
+	err := b.sh(ctx, setOffset(b.offset))
+	if err == nil && shows != nil {
+		err = await(ctx, "the clock shows its new time", func() (bool, error) {
+			at, err := shows()
+			if err != nil {
+				return false, err // its connection may be changing
+			}
+			off := at - time.Duration(time.Now().UnixNano()) - b.offset
+			return off.Abs() < jumpExact, nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("jump of %s: %w", b.name, err)
+	}
+	return nil
+}
+
+// jumpExact is the tolerance of a set clock: the travel time of the question and its
+// answer.
+const jumpExact = 100 * time.Millisecond

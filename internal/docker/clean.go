@@ -84,6 +84,9 @@ func (e *engine) clean(ctx context.Context, self owner) (removed []string, err e
 	return removed, errors.Join(errs...)
 }
 
+// removeLimit is how long the engine may take to remove everything.
+const removeLimit = time.Minute
+
 // removals serialises removals of containers. Parallel removals have stopped Docker
 // 20.10 for good: the end of a container's network waits for the locks of the network
 // and of its controller, and meets another that holds them in the other order

@@ -40,19 +40,6 @@ type dialect interface {
 	reply() (parcel, error)
 }
 
-// parcel is a message on its way, or the end of a direction.
-type parcel struct {
-	raw  []byte
-	kind messageKind
-	due  time.Time
-	// pass is called just before delivery; stop is closed when the connection ends. A
-	// request is announced to the observer of the server. A reply waits until that has
-	// reported the effects, because a client's completion must not precede its cause.
-	// nil: nothing to do.
-	pass  func(stop <-chan struct{})
-	reset bool // of an end: a reset
-}
-
 // unknownOp is an unknown operation.
 const unknownOp = -1
 

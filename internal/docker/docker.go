@@ -35,16 +35,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
-// Options are settings beside a run's Config.
-type Options struct {
-	// Worker is the command that starts our own worker; nil: this program with the
-	// argument "worker". Config.Worker has precedence.
-	Worker []string
-	// Log gets messages for people: the build of an image, clean-ups, the logs of
-	// workers that died. nil: they are dropped.
-	Log io.Writer
-}
-
 // Environment is the environment of one run.
 type Environment struct {
 	cfg      env.Config
@@ -76,7 +66,7 @@ type Environment struct {
 	stops   []*time.Timer
 	random  map[string]*rand.Rand
 	// isolated are the servers that are cut off from the others, by partition.
-	isolated map[int][]*peer
+	isolated map[int][]*box
 	closing  sync.Once
 	closed   error
 	broken   atomic.Pointer[error] // the first *env.ProtocolError
@@ -115,7 +105,7 @@ func newEnvironment(ctx context.Context, cfg env.Config, o env.Observer, opts Op
 		log:      &lockedWriter{w: opts.Log},
 		disturb:  newDisturbances(),
 		random:   map[string]*rand.Rand{},
-		isolated: map[int][]*peer{},
+		isolated: map[int][]*box{},
 	}
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	return p
@@ -219,6 +209,13 @@ func (p *Environment) Client(name string) env.Client {
 		return runner{c}
 	}
 	return c
+}
+
+// Alive returns an error unless all servers that no fault stopped still live, in their
+// original processes. It also works in an interrupted run.
+func (p *Environment) Alive() error {
+	ctx := context.WithoutCancel(p.ctx)
+	return together(p.farServers(), func(f farServer) error { return f.alive(ctx) })
 }
 
 // Observes returns either all properties or none. The keys of the lock of a user's
@@ -346,9 +343,6 @@ func (p *Environment) Close() error {
 	return p.closed
 }
 
-// removeLimit is how long the engine may take to remove everything.
-const removeLimit = time.Minute
-
 func (p *Environment) remove() error {
 	p.cancel()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), removeLimit)
@@ -374,22 +368,5 @@ func (p *Environment) remove() error {
 	}
 	return errors.Join(errs...)
 }
-
-// lockedWriter is a log for several goroutines. w may be nil.
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (l *lockedWriter) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.w == nil {
-		return len(b), nil
-	}
-	return l.w.Write(b)
-}
-
-func (l *lockedWriter) printf(format string, args ...any) { fmt.Fprintf(l, format+"\n", args...) }
 
 var _ env.Environment = (*Environment)(nil)

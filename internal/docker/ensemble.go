@@ -26,17 +26,14 @@ type ensemble struct {
 	learns sync.WaitGroup
 }
 
-// member is one of its servers, with its name in the run.
+// member is one of its servers.
 type member struct {
 	*ZooKeeperServer
 	ensemble *ensemble
-	name     string
 	nodes    *nodes
 
 	changing sync.Mutex // one start, stop, pause or resume at a time
-	mu       sync.Mutex
-	up       bool
-	paused   bool
+	state
 }
 
 // startEnsemble starts the layout's ensemble, and returns when it answers and the
@@ -45,10 +42,9 @@ func (p *Environment) startEnsemble(self owner, image string) error {
 	g := newEnsemble(p.engine, len(p.layout.Ensemble))
 	e := &ensemble{servers: g, nodes: newNodes(p.cfg.Names, p.observer, p.log.printf), cut: p.isCut}
 	p.ensemble = e
-	names := map[*ZooKeeperServer]string{}
 	for i, s := range g.Servers {
-		e.members = append(e.members, &member{ZooKeeperServer: s, ensemble: e, name: p.layout.Ensemble[i], nodes: e.nodes, up: true})
-		names[s] = p.layout.Ensemble[i]
+		s.name = p.layout.Ensemble[i]
+		e.members = append(e.members, &member{ZooKeeperServer: s, ensemble: e, nodes: e.nodes, state: state{up: true}})
 	}
 	if err := g.start(p.ctx, self, image); err != nil {
 		return err
@@ -58,8 +54,8 @@ func (p *Environment) startEnsemble(self owner, image string) error {
 	}
 	leader := ""
 	e.learner = newLearner(g.Servers, func(s *ZooKeeperServer, t txn) {
-		if last := leader; last != names[s] {
-			if leader = names[s]; last != "" {
+		if last := leader; last != s.name {
+			if leader = s.name; last != "" {
 				p.observer.Server(history.Entry{Process: history.Process{Name: leader}, Type: history.Event, F: history.Promote, Text: last})
 			}
 		}
@@ -142,18 +138,6 @@ func (m *member) reach(ctx context.Context, client string) (*net.TCPConn, dialec
 	return conn.(*net.TCPConn), &zookeeperTalk{nodes: m.nodes, client: client, replies: bufio.NewReader(conn)}, nil
 }
 
-func (m *member) runs() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.up
-}
-
-func (m *member) setState(up, paused bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.up, m.paused = up, paused
-}
-
 // pause implements machine.
 func (m *member) pause(ctx context.Context) error {
 	m.changing.Lock()
@@ -169,13 +153,10 @@ func (m *member) pause(ctx context.Context) error {
 func (m *member) resume(ctx context.Context) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
-	m.mu.Lock()
-	paused := m.paused
-	m.paused = false
-	m.mu.Unlock()
-	if !paused {
+	if !m.runs() || m.serves() {
 		return nil
 	}
+	m.setState(true, false)
 	if err := m.Continue(ctx); err != nil {
 		return err
 	}
@@ -192,7 +173,7 @@ func (m *member) stop(ctx context.Context, lose bool) error {
 		return nil
 	}
 	m.setState(false, false)
-	if err := m.engine.end(ctx, m.name, m.id, killServer); err != nil {
+	if err := m.endBy(ctx, killServer); err != nil {
 		m.setState(errors.Is(err, errGone), false) // Alive still reports it
 		return err
 	}
@@ -222,10 +203,7 @@ func (e *ensemble) awaitSettled(ctx context.Context) error {
 	return await(ctx, "the members of an ensemble reconnect", func() (bool, error) {
 		able, serve := 0, 0
 		for _, m := range e.members {
-			m.mu.Lock()
-			runs := m.up && !m.paused
-			m.mu.Unlock()
-			if !runs || e.cut(m.name) {
+			if !m.serves() || e.cut(m.name) {
 				continue
 			}
 			able++
@@ -236,3 +214,16 @@ func (e *ensemble) awaitSettled(ctx context.Context) error {
 		return able <= len(e.members)/2 || serve == able, nil
 	})
 }
+
+// alive implements farServer.
+func (m *member) alive(ctx context.Context) error {
+	m.changing.Lock()
+	defer m.changing.Unlock()
+	if !m.runs() {
+		return nil
+	}
+	return m.lives(ctx)
+}
+
+// jump implements machine. No fault sets the clocks of an ensemble.
+func (m *member) jump(ctx context.Context, by time.Duration) error { return m.moveClock(ctx, by, nil) }

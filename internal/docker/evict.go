@@ -61,7 +61,7 @@ func (s *server) setMemory(do func(*control) error) error {
 	if !s.isUp() {
 		return nil // a stopped server has free memory
 	}
-	c, err := connect(s.addr)
+	c, err := connect(s.Addr)
 	if err != nil {
 		return err
 	}

@@ -16,23 +16,20 @@ const (
 // Container is a container of the servers' image without a server. do runs a shell
 // script in it.
 func Container(ctx context.Context, log io.Writer) (do func(script string, detach bool) error, remove func() error, err error) {
-	self, err := thisOwner()
+	e, self, image, err := prepare(ctx, Options{Log: log})
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := open(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	image, err := e.image(ctx, log)
-	if err != nil {
+	b := &box{engine: e}
+	if err := b.create(ctx, self, image, redisPort); err != nil {
 		return nil, nil, errors.Join(err, e.close())
 	}
-	id, _, err := e.create(ctx, self, image, redisPort)
-	if err != nil {
-		return nil, nil, errors.Join(err, e.close())
+	do = func(script string, detach bool) error {
+		if detach {
+			return b.spawn(ctx, script)
+		}
+		return b.sh(ctx, script)
 	}
-	do = func(script string, detach bool) error { return e.exec(ctx, id, script, detach) }
-	remove = func() error { return errors.Join(e.remove(context.WithoutCancel(ctx), id), e.close()) }
+	remove = func() error { return errors.Join(b.remove(context.WithoutCancel(ctx)), e.close()) }
 	return do, remove, nil
 }

@@ -134,12 +134,12 @@ func EndServer(ctx context.Context, p *Environment, name string, anew bool) erro
 	case *mysqld:
 		return s.Kill(ctx)
 	case *server:
-		err = s.engine.exec(ctx, s.id, killServer, false)
+		err = s.Kill(ctx)
 		if err == nil && anew {
-			err = s.engine.exec(ctx, s.id, "exec redis-server "+s.command, true)
+			err = s.spawn(ctx, "exec redis-server "+s.command)
 		}
 		if err == nil && anew {
-			err = s.awaitAnswer(ctx)
+			err = s.awaitAnswer(ctx, s.ping)
 		}
 	}
 	return err

@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -99,13 +98,7 @@ func (p *Environment) Relieve(name string) error {
 // Jump moves the wall clock of a client or a server.
 func (p *Environment) Jump(host string, by time.Duration) error {
 	if s, err := p.machine(host); err == nil {
-		j, ok := s.(interface {
-			jump(ctx context.Context, by time.Duration) error
-		})
-		if !ok {
-			return errNoJump(host)
-		}
-		return j.jump(p.ctx, by)
+		return s.jump(p.ctx, by)
 	}
 	c, err := p.find(host)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/moby/moby/api/types/container"
 
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
@@ -63,19 +63,20 @@ func (p *Environment) newServers(self owner) error {
 		p.addNode(names)
 	}
 	for _, name := range p.layout.Sentinels {
-		p.sentinels = append(p.sentinels, &server{name: name, engine: p.engine})
+		p.sentinels = append(p.sentinels, &server{box: box{name: name, engine: p.engine}})
 	}
 	if p.layout.Tokens != "" {
 		fsync := catalogue.FsyncAlways
-		p.tokens = &server{name: p.layout.Tokens, engine: p.engine, fsync: fsync, command: storeCommand(fsync)}
+		p.tokens = &server{box: box{name: p.layout.Tokens, engine: p.engine}, fsync: fsync, command: storeCommand(fsync)}
 	}
-	err = together(p.servers(), func(s *server) (err error) {
-		if s.id, s.addr, err = p.engine.create(p.ctx, self, image, redisPort, func(c *container.HostConfig) {
-			if replicated {
-				c.CapAdd = append(c.CapAdd, "NET_ADMIN") // for partitions between servers
-			}
-		}); err == nil && (replicated || p.cfg.Server.Cluster) {
-			s.peer, err = p.engine.address(p.ctx, s.id)
+	var changes []func(*container.HostConfig)
+	if replicated {
+		changes = append(changes, partitionable)
+	}
+	err = together(p.servers(), func(s *server) error {
+		err := s.create(p.ctx, self, image, redisPort, changes...)
+		if err == nil && (replicated || p.cfg.Server.Cluster) {
+			err = s.findHost(p.ctx)
 		}
 		return err
 	})
@@ -103,8 +104,8 @@ func (p *Environment) addNode(names []string) {
 	m := &makers{ops: map[[2]string]int64{}}
 	for i, name := range names {
 		s := &server{
-			name: name, engine: p.engine, fsync: p.cfg.Server.Fsync, node: n,
-			command: storeCommand(p.cfg.Server.Fsync), faked: p.fakes(name),
+			box: box{name: name, engine: p.engine, faked: p.fakes(name)}, node: n,
+			fsync: p.cfg.Server.Fsync, command: storeCommand(p.cfg.Server.Fsync),
 			ledger: &ledger{
 				server: name, names: p.cfg.Names, observer: p.observer,
 				log: p.log.printf, entries: map[string]entry{},
@@ -166,6 +167,7 @@ type machine interface {
 	resume(ctx context.Context) error
 	stop(ctx context.Context, lose bool) error
 	start(ctx context.Context) error
+	jump(ctx context.Context, by time.Duration) error
 }
 
 // machine returns the named server that keeps locks.
@@ -192,35 +194,10 @@ func (p *Environment) machine(name string) (machine, error) {
 	return nil, fmt.Errorf("docker: no server %q", name)
 }
 
-// together calls do for several servers in parallel. It reports equal errors once.
-func together[S any](servers []S, do func(S) error) error {
-	errs := make([]error, len(servers))
-	var all sync.WaitGroup
-	for i, s := range servers {
-		all.Go(func() { errs[i] = do(s) })
-	}
-	all.Wait()
-	said := map[string]bool{}
-	return errors.Join(slices.DeleteFunc(errs, func(err error) bool {
-		again := err != nil && said[err.Error()]
-		if err != nil {
-			said[err.Error()] = true
-		}
-		return again
-	})...)
-}
-
-// await repeats so until it returns true, for upLimit at most.
-func await(ctx context.Context, what string, so func() (bool, error)) error {
-	for limit := time.Now().Add(upLimit); ; time.Sleep(20 * time.Millisecond) {
-		ok, err := so()
-		switch {
-		case ok:
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case time.Now().After(limit):
-			return errors.Join(fmt.Errorf("docker: not within %v: %s", upLimit, what), err)
-		}
-	}
+// fakes reports whether the schedule moves a server's clock.
+func (p *Environment) fakes(server string) bool {
+	return slices.ContainsFunc(p.schedule, func(in faults.Injection) bool {
+		f, ok := faults.Find(in.Fault)
+		return ok && f.Need == faults.NeedClock && slices.Contains(in.On, server)
+	})
 }

@@ -165,3 +165,6 @@ func (l *link) close() {
 	l.mu.Unlock()
 	l.pumps.Wait()
 }
+
+// errDown is the error of a server that is down.
+var errDown = errors.New("the server is down")

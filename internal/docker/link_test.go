@@ -67,7 +67,7 @@ func TestNoClientReachesAPrimaryDuringItsPromotion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	servers := []*mysqld{{name: "mysql-1", up: true}, {name: "mysql-1b", up: true}}
+	servers := []*mysqld{{box: box{name: "mysql-1"}, state: state{up: true}}, {box: box{name: "mysql-1b"}, state: state{up: true}}}
 	for _, s := range servers {
 		s.Addr = server.Addr().String()
 	}

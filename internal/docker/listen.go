@@ -10,7 +10,7 @@ import (
 // listen starts a feed of the server, after it has corrected the ledger. It does
 // nothing if the server was started or stopped since that turn.
 func (s *server) listen(turn int) error {
-	f, err := listen(s.addr, s.ledger, &s.gate)
+	f, err := listen(s.Addr, s.ledger, &s.gate)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/moby/moby/api/types/container"
@@ -18,35 +17,28 @@ import (
 // mysqld is a MySQL server of a run, in a container whose first process only sleeps:
 // the server stops and starts, and keeps its address.
 type mysqld struct {
-	box     // Host is "" for a server without replication
-	name    string
+	box         // Host is "" for a server without replication
 	number  int // its server_id
 	fsync   catalogue.Fsync
-	faked   bool // its clock can be set
 	primary *primary
 
-	offset  time.Duration
 	lost    bool    // it lost its unsynced data, which its replicas may have
 	db      *sql.DB // our own connections
 	follows *mysqld // the primary that it joined last
 
-	mu      sync.Mutex
-	up      bool
-	paused  bool
-	deposed bool // another server is the primary, and it must start empty
+	state
+	deposed bool // another server is the primary, and it must start empty; mu guards it
 }
 
-// create makes the container. Its files are in memory: a server syncs each transaction,
-// and a shared disk is slow.
+// create makes the container, and opens our connections.
 func (s *mysqld) create(ctx context.Context, self owner, image string, replicated bool) (err error) {
-	s.id, s.Addr, err = s.engine.create(ctx, self, image, mysqlPort, func(c *container.HostConfig) {
-		c.Tmpfs = map[string]string{"/data": ""}
-		if replicated {
-			c.CapAdd = append(c.CapAdd, "NET_ADMIN") // for partitions between servers
-		}
-	})
+	changes := []func(*container.HostConfig){inMemory}
+	if replicated {
+		changes = append(changes, partitionable)
+	}
+	err = s.box.create(ctx, self, image, mysqlPort, changes...)
 	if err == nil && replicated {
-		s.Host, err = s.engine.address(ctx, s.id)
+		err = s.findHost(ctx)
 	}
 	if err == nil {
 		s.db, err = openMySQL(s.Addr)
@@ -79,19 +71,6 @@ func (s *mysqld) script() string {
 	return storeBirth + prepare + "exec " + mysqlCommand(flags...)
 }
 
-func (s *mysqld) runs() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.up
-}
-
-// serves reports whether the server answers.
-func (s *mysqld) serves() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.up && !s.paused
-}
-
 func (s *mysqld) isDeposed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,18 +83,12 @@ func (s *mysqld) depose(deposed bool) {
 	s.deposed = deposed
 }
 
-func (s *mysqld) setState(up, paused bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.up, s.paused = up, paused
-}
-
 // launch starts the server, and returns when it answers.
 func (s *mysqld) launch(ctx context.Context) error {
-	if err := s.engine.exec(ctx, s.id, s.script(), true); err != nil {
+	if err := s.spawn(ctx, s.script()); err != nil {
 		return err
 	}
-	return s.engine.awaitAnswer(ctx, s.name, s.id, func() error { return s.db.PingContext(ctx) })
+	return s.awaitAnswer(ctx, func() error { return s.db.PingContext(ctx) })
 }
 
 // fill creates the tables on an empty server without a primary.
@@ -183,7 +156,7 @@ func (s *mysqld) stop(ctx context.Context, lose bool) error {
 		end = `p=$(cat /data/pid) && kill -TERM "$p"; ` + awaitGone
 	}
 	s.setState(false, false)
-	if err := s.engine.end(ctx, s.name, s.id, end); err != nil {
+	if err := s.endBy(ctx, end); err != nil {
 		s.setState(errors.Is(err, errGone), false) // Alive still reports it
 		return err
 	}
@@ -211,13 +184,9 @@ func (s *mysqld) start(ctx context.Context) error {
 	return s.primary.join(ctx, s)
 }
 
-// jump moves the server's wall clock, and returns when the server shows the new time.
+// jump moves the server's wall clock.
 func (s *mysqld) jump(ctx context.Context, by time.Duration) error {
 	defer s.primary.change()()
-	if !s.faked {
-		return errNoJump(s.name)
-	}
-	s.offset += by
 	var shows func() (time.Duration, error)
 	if s.serves() {
 		shows = func() (at time.Duration, err error) {
@@ -226,10 +195,7 @@ func (s *mysqld) jump(ctx context.Context, by time.Duration) error {
 			return time.Duration(micros) * time.Microsecond, err
 		}
 	}
-	if err := s.engine.moveClock(ctx, s.id, s.offset, shows); err != nil {
-		return fmt.Errorf("jump of %s: %w", s.name, err)
-	}
-	return nil
+	return s.moveClock(ctx, by, shows)
 }
 
 // remove removes the container.
@@ -237,8 +203,5 @@ func (s *mysqld) remove(ctx context.Context) error {
 	if s.db != nil {
 		s.db.Close()
 	}
-	if s.id == "" {
-		return nil
-	}
-	return s.engine.remove(ctx, s.id)
+	return s.box.remove(ctx)
 }

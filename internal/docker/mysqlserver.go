@@ -43,9 +43,9 @@ func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, er
 	if err != nil {
 		return nil, err
 	}
-	s := &MySQLServer{box: box{engine: e}, flags: flags}
+	s := &MySQLServer{box: box{engine: e, name: "a MySQL server"}, flags: flags}
 	if image, err = e.mysqlImage(ctx, image, 1); err == nil {
-		s.id, s.Addr, err = e.create(ctx, self, image, mysqlPort)
+		err = s.create(ctx, self, image, mysqlPort)
 	}
 	if err == nil {
 		err = s.Start(ctx)
@@ -58,10 +58,10 @@ func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, er
 
 // Start starts the server on its files, and returns when it answers.
 func (s *MySQLServer) Start(ctx context.Context) error {
-	if err := s.engine.exec(ctx, s.id, mysqlData()+" && exec "+mysqlCommand(s.flags...), true); err != nil {
+	if err := s.spawn(ctx, mysqlData()+" && exec "+mysqlCommand(s.flags...)); err != nil {
 		return err
 	}
-	return s.engine.awaitAnswer(ctx, "a MySQL server", s.id, func() error { return pingMySQL(ctx, s.Addr) })
+	return s.awaitAnswer(ctx, func() error { return pingMySQL(ctx, s.Addr) })
 }
 
 // Admin returns a pool of connections with all rights.
@@ -69,11 +69,7 @@ func (s *MySQLServer) Admin() (*sql.DB, error) { return openMySQL(s.Addr) }
 
 // Close removes the container.
 func (s *MySQLServer) Close(ctx context.Context) error {
-	var err error
-	if s.id != "" {
-		err = s.engine.remove(ctx, s.id)
-	}
-	return errors.Join(err, s.engine.close())
+	return errors.Join(s.remove(ctx), s.engine.close())
 }
 
 // pingMySQL returns an error unless the server at addr answers.

@@ -217,7 +217,7 @@ func (s *mysqld) relog(ctx context.Context) error {
 // itself stays reported by Alive.
 func (p *primary) rebuild(ctx context.Context, s *mysqld) error {
 	if s.runs() {
-		if err := s.engine.lives(ctx, s.name, s.id); err != nil {
+		if err := s.lives(ctx); err != nil {
 			return err
 		}
 	}

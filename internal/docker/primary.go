@@ -62,7 +62,7 @@ func (p *Environment) newPrimary(self owner, image string) error {
 	p.mysql = x
 	for _, name := range names {
 		x.servers = append(x.servers, &mysqld{
-			box: box{engine: p.engine}, name: name, number: x.newNumber(), fsync: p.cfg.Server.Fsync, faked: p.fakes(name), primary: x,
+			box: box{name: name, engine: p.engine, faked: p.fakes(name)}, number: x.newNumber(), fsync: p.cfg.Server.Fsync, primary: x,
 		})
 	}
 	x.first = x.servers[0]
@@ -250,4 +250,15 @@ func (p *primary) remove(ctx context.Context) error {
 	p.stop()
 	p.tasks.Wait()
 	return together(p.servers, func(s *mysqld) error { return s.remove(ctx) })
+}
+
+// alive implements farServer. All MySQL servers must live.
+func (p *primary) alive(ctx context.Context) error {
+	defer p.change()()
+	return together(p.servers, func(s *mysqld) error {
+		if !s.runs() {
+			return nil
+		}
+		return s.lives(ctx)
+	})
 }

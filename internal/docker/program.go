@@ -148,7 +148,7 @@ func (g *program) targets() map[string][]string {
 				kind = worker.TargetSentinels
 			}
 			if len(g.place.sentinels) > 0 && kind != worker.TargetTokens {
-				at += "=" + s.peer + ":" + port
+				at += "=" + s.Host + ":" + port
 			}
 		}
 		t[kind] = append(t[kind], at)

@@ -32,7 +32,7 @@ func (p *Environment) joinCluster() error {
 		if s == first {
 			return nil
 		}
-		if _, err := c.do("CLUSTER", "MEET", first.peer, port); err != nil {
+		if _, err := c.do("CLUSTER", "MEET", first.Host, port); err != nil {
 			return fmt.Errorf("have %s meet %s: %w", s.name, first.name, err)
 		}
 		return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"time"
 )
 
 // redisTalk is a client's connection to a Redis server.
@@ -16,20 +17,6 @@ type redisTalk struct {
 
 	mu         sync.Mutex
 	unanswered []*request
-}
-
-// request is one request on its way.
-type request struct {
-	words []string
-	op    int64         // index of the operation's invoke; 0: none
-	seen  chan struct{} // closed when the server's feed has shown it
-}
-
-func (q *request) kind() messageKind {
-	if q != nil && isGreeting(q.words) {
-		return kindLibrary
-	}
-	return kindEffect
 }
 
 // reach implements farServer.
@@ -97,4 +84,55 @@ func (t *redisTalk) nextAnswered() *request {
 	q := t.unanswered[0]
 	t.unanswered = t.unanswered[1:]
 	return q
+}
+
+// dial connects a client's connection to the server, and registers it with the feed. It
+// waits while the server's role changes.
+func (s *server) dial(ctx context.Context) (*route, error) {
+	for {
+		s.mu.Lock()
+		f, up := s.feed, s.up
+		s.mu.Unlock()
+		switch {
+		case !up:
+			return nil, errDown
+		case f == nil && s.ledger != nil:
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		r, err := s.connect(ctx, f)
+		if err == nil || f == nil || ctx.Err() != nil || s.current() == f && !f.isOver() {
+			return r, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// connect connects to the server, whose feed is f; nil: none.
+func (s *server) connect(ctx context.Context, f *feed) (*route, error) {
+	c, err := connect(s.Addr)
+	if err != nil {
+		return nil, err
+	}
+	c.gate = &s.gate
+	if f == nil {
+		return &route{control: c}, nil
+	}
+	defer context.AfterFunc(ctx, func() { c.close() })()
+	x, err := f.add(c)
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	return &route{control: c, feed: f, expected: x}, nil
+}
+
+// route is our connection to a server that carries a client's connection.
+type route struct {
+	*control
+	feed     *feed // nil: the server is not observed
+	expected *pendingRequests
 }

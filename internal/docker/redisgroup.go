@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
-	"strings"
 
-	"github.com/moby/moby/api/types/container"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // Group is Redis servers outside of a run, each in its own container, for tests of
@@ -40,23 +39,19 @@ func RedisGroup(ctx context.Context, n int, opts Options) (*Group, error) {
 }
 
 func (g *Group) add(ctx context.Context, self owner, image string) error {
-	id, addr, err := g.engine.create(ctx, self, image, redisPort, func(c *container.HostConfig) {
-		c.CapAdd = append(c.CapAdd, "NET_ADMIN") // for Cut
-	})
-	if err != nil {
+	m := &Member{box: box{engine: g.engine, name: "a server"}, Port: port}
+	g.Members = append(g.Members, m)
+	if err := m.create(ctx, self, image, redisPort, partitionable); err != nil {
 		return err
 	}
-	m := &Member{box: box{Addr: addr, id: id, engine: g.engine}, Port: port}
-	g.Members = append(g.Members, m)
-	m.Host, err = g.engine.address(ctx, id)
-	return err
+	return m.findHost(ctx)
 }
 
 // Close removes all containers.
 func (g *Group) Close(ctx context.Context) error {
 	var errs []error
 	for _, m := range g.Members {
-		errs = append(errs, g.engine.remove(ctx, m.id))
+		errs = append(errs, m.remove(ctx))
 	}
 	return errors.Join(append(errs, g.engine.close())...)
 }
@@ -64,14 +59,10 @@ func (g *Group) Close(ctx context.Context) error {
 // Start starts the server on its files, with additional arguments of redis-server.
 // Without any it keeps nothing on disk.
 func (m *Member) Start(ctx context.Context, args ...string) error {
-	words := append([]string{
-		"redis-server", "--dir", "/data", "--pidfile", "/data/pid", "--logfile", "/data/log",
-		"--bind", "0.0.0.0", "--protected-mode", "no", "--save", "",
-	}, args...)
-	if err := m.engine.exec(ctx, m.id, "exec "+quote(words), true); err != nil {
+	if err := m.spawn(ctx, "exec redis-server "+redisFlags+` --save "" `+quote(args)); err != nil {
 		return err
 	}
-	return m.engine.awaitAnswer(ctx, "a server", m.id, func() error {
+	return m.awaitAnswer(ctx, func() error {
 		_, err := m.Do("PING")
 		return err
 	})
@@ -107,11 +98,24 @@ func (m *Member) Do(words ...string) (string, error) {
 // Peer returns the server's address for the others, as host:port.
 func (m *Member) Peer() string { return net.JoinHostPort(m.Host, m.Port) }
 
-// quote quotes words as arguments for the shell.
-func quote(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+// Redis starts a Redis server without disturbances and without a disk, for tests.
+// remove removes it.
+func Redis(ctx context.Context, opts Options) (addr string, remove func(context.Context) error, err error) {
+	e, self, image, err := prepare(ctx, opts)
+	if err != nil {
+		return "", nil, err
 	}
-	return strings.Join(quoted, " ")
+	s := &server{
+		box: box{name: catalogue.RedisName, engine: e}, command: storeCommand(catalogue.FsyncNone),
+		ledger: &ledger{log: (&lockedWriter{w: opts.Log}).printf},
+	}
+	remove = func(ctx context.Context) error { return errors.Join(s.box.remove(ctx), e.close()) }
+	if err = s.create(ctx, self, image, redisPort); err == nil {
+		err = s.start(ctx)
+	}
+	if err != nil {
+		return "", nil, errors.Join(err, remove(context.WithoutCancel(ctx)))
+	}
+	s.current().close() // the feed takes half of a server's time, and is not needed here
+	return s.Addr, remove, nil
 }

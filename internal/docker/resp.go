@@ -149,3 +149,17 @@ func runsScript(words []string) bool {
 	}
 	return false
 }
+
+// request is one request on its way.
+type request struct {
+	words []string
+	op    int64         // index of the operation's invoke; 0: none
+	seen  chan struct{} // closed when the server's feed has shown it
+}
+
+func (q *request) kind() messageKind {
+	if q != nil && isGreeting(q.words) {
+		return kindLibrary
+	}
+	return kindEffect
+}

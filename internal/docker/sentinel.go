@@ -27,9 +27,9 @@ func (p *Environment) startNodes() error {
 	err := together(p.stores, func(s *server) error {
 		conf := ": >/data/conf"
 		if m := masters[s.node]; m != s {
-			conf = "echo replicaof " + m.peer + " " + port + " >/data/conf"
+			conf = "echo replicaof " + m.Host + " " + port + " >/data/conf"
 		}
-		return p.engine.exec(p.ctx, s.id, conf, false)
+		return s.sh(p.ctx, conf)
 	})
 	if err != nil {
 		return err
@@ -95,19 +95,19 @@ func (p *Environment) startSentinel(s *server) error {
 			return err
 		}
 		masters = i + 1
-		fmt.Fprintf(&conf, "sentinel monitor %s %s %s %d\n", m.name, m.peer, port, quorum)
+		fmt.Fprintf(&conf, "sentinel monitor %s %s %s %d\n", m.name, m.Host, port, quorum)
 		fmt.Fprintf(&conf, "sentinel down-after-milliseconds %s %d\n", m.name, p.downAfter().Milliseconds())
 		fmt.Fprintf(&conf, "sentinel failover-timeout %s %d\n", m.name, failoverTimeout.Milliseconds())
 		fmt.Fprintf(&conf, "sentinel parallel-syncs %s %d\n", m.name, len(p.stores))
 	}
-	if err := p.engine.exec(p.ctx, s.id, "cat >/data/conf <<'end'\n"+conf.String()+"end", false); err != nil {
+	if err := s.sh(p.ctx, "cat >/data/conf <<'end'\n"+conf.String()+"end"); err != nil {
 		return err
 	}
-	s.command = "/data/conf --sentinel --port " + port + " --dir /data --pidfile /data/pid --logfile /data/log --bind 0.0.0.0 --protected-mode no"
+	s.command = "/data/conf --sentinel --port " + port + " " + redisFlags
 	if err := s.start(p.ctx); err != nil {
 		return err
 	}
-	c, err := connect(s.addr)
+	c, err := connect(s.Addr)
 	if err != nil {
 		return err
 	}

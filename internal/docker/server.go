@@ -13,19 +13,13 @@ import (
 // server is a Redis server, or a Sentinel, in a container whose first process only
 // sleeps: the server stops and starts, and keeps its address.
 type server struct {
-	name    string
-	engine  *engine
-	id      string // of the container; "": none yet
-	addr    string // on this machine
-	peer    string // for other containers; "": unused
+	box
 	command string // starts it
 	fsync   catalogue.Fsync
-	faked   bool    // its clock can be set
 	ledger  *ledger // nil: it is not observed
 	node    *node   // nil: a server without replication
 
 	changing sync.Mutex // one start, stop or jump at a time
-	offset   time.Duration
 	gate     gate
 
 	mu    sync.Mutex
@@ -34,17 +28,10 @@ type server struct {
 	feed  *feed // nil: it is down, or not observed yet
 }
 
-const (
-	redisPort = "6379/tcp"
-	// upLimit is how long a server may take to answer after its start. It is generous:
-	// three JVMs take 3 s on an idle machine, and have taken 15 s on a machine with ten
-	// times too much load.
-	upLimit = time.Minute
-	// awaitEnd is a script that waits until the server has ended, for 10 s.
-	awaitEnd = `p=$(cat /data/pid 2>/dev/null) || exit 0; ` + awaitGone
-	// awaitGone is awaitEnd for the process $p.
-	awaitGone = `i=0; while [ -d "/proc/$p" ] && [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done; [ ! -d "/proc/$p" ]`
-)
+const redisPort = "6379/tcp"
+
+// redisFlags are the flags of every Redis server and Sentinel.
+const redisFlags = `--dir /data --pidfile /data/pid --logfile /data/log --bind 0.0.0.0 --protected-mode no`
 
 // storeCommand returns the command of a server that keeps data. It sets the
 // notifications, and that the server saves only on request.
@@ -53,8 +40,7 @@ func storeCommand(fsync catalogue.Fsync) string {
 	if fsync != catalogue.FsyncNone {
 		log = "--appendonly yes --appendfsync " + string(fsync)
 	}
-	return `--dir /data --pidfile /data/pid --logfile /data/log --bind 0.0.0.0 --protected-mode no ` +
-		`--notify-keyspace-events EA --save "" ` + log
+	return redisFlags + ` --notify-keyspace-events EA --save "" ` + log
 }
 
 // script returns a script that starts the server.
@@ -77,10 +63,10 @@ func (s *server) start(ctx context.Context) error {
 	if s.isUp() {
 		return nil
 	}
-	if err := s.engine.exec(ctx, s.id, s.script(), true); err != nil {
+	if err := s.spawn(ctx, s.script()); err != nil {
 		return err
 	}
-	if err := s.awaitAnswer(ctx); err != nil {
+	if err := s.awaitAnswer(ctx, s.ping); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -97,32 +83,15 @@ func (s *server) start(ctx context.Context) error {
 	return nil
 }
 
-// awaitAnswer waits until the server answers.
-func (s *server) awaitAnswer(ctx context.Context) error {
-	return s.engine.awaitAnswer(ctx, s.name, s.id, func() error {
-		c, err := connect(s.addr)
-		if err != nil {
-			return err
-		}
-		defer c.close()
-		_, err = c.do("PING")
+// ping returns an error unless the server answers.
+func (s *server) ping() error {
+	c, err := connect(s.Addr)
+	if err != nil {
 		return err
-	})
-}
-
-// awaitAnswer waits until the server in a container answers after its start.
-func (e *engine) awaitAnswer(ctx context.Context, who, id string, ping func() error) error {
-	for limit := time.Now().Add(upLimit); ; time.Sleep(5 * time.Millisecond) {
-		err := ping()
-		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case time.Now().After(limit):
-			return fmt.Errorf("%s does not answer %v after its start: %w\n%s", who, upLimit, err, e.serverLog(ctx, id))
-		}
 	}
+	defer c.close()
+	_, err = c.do("PING")
+	return err
 }
 
 // current returns the feed of the running server; nil: none now.
@@ -154,7 +123,7 @@ func (s *server) stop(ctx context.Context, lose bool) error {
 		return nil
 	}
 	if !lose {
-		if err := s.engine.lives(ctx, s.name, s.id); err != nil {
+		if err := s.lives(ctx); err != nil {
 			return err
 		}
 	}
@@ -189,7 +158,7 @@ func (s *server) end(ctx context.Context, lose bool) error {
 		if err := s.shutdown(ctx); err != nil {
 			return fmt.Errorf("stop %s: %w", s.name, err)
 		}
-		return s.engine.exec(ctx, s.id, awaitEnd, false)
+		return s.sh(ctx, awaitEnd)
 	}
 	script := `kill -9 "$(cat /data/pid)"; ` + awaitEnd
 	if s.fsync == catalogue.FsyncNone {
@@ -197,7 +166,7 @@ func (s *server) end(ctx context.Context, lose bool) error {
 	} else {
 		script += " || exit\n" + powerLoss
 	}
-	return s.engine.end(ctx, s.name, s.id, script)
+	return s.endBy(ctx, script)
 }
 
 // shutdown makes the server save everything and end.
@@ -205,7 +174,7 @@ func (s *server) shutdown(ctx context.Context) error {
 	if err := s.resume(ctx); err != nil {
 		return err
 	}
-	c, err := connect(s.addr)
+	c, err := connect(s.Addr)
 	if err != nil {
 		return err
 	}
@@ -230,70 +199,58 @@ func (s *server) silence() {
 // remove removes the server's container.
 func (s *server) remove(ctx context.Context) error {
 	s.silence()
-	if s.id == "" {
+	return s.box.remove(ctx)
+}
+
+// alive implements farServer.
+func (s *server) alive(ctx context.Context) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	if !s.isUp() {
 		return nil
 	}
-	return s.engine.remove(ctx, s.id)
+	return s.lives(ctx)
 }
 
-// serverLog returns the end of a server's log, for an error.
-func (e *engine) serverLog(ctx context.Context, id string) string {
-	err := e.exec(ctx, id, "tail -n 20 /data/log; exit 1", false)
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
-
-// dial connects a client's connection to the server, and registers it with the feed. It
-// waits while the server's role changes.
-func (s *server) dial(ctx context.Context) (*route, error) {
-	for {
-		s.mu.Lock()
-		f, up := s.feed, s.up
-		s.mu.Unlock()
-		switch {
-		case !up:
-			return nil, errDown
-		case f == nil && s.ledger != nil:
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
+// jump moves the server's wall clock.
+func (s *server) jump(ctx context.Context, by time.Duration) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	var shows func() (time.Duration, error)
+	if s.current() != nil && !s.gate.wasPaused(time.Now()) {
+		shows = func() (time.Duration, error) {
+			f := s.current() // another feed after a change of role
+			if f == nil {
+				return 0, errDown
 			}
-			time.Sleep(time.Millisecond)
-			continue
+			return wallClock(f.command)
 		}
-		r, err := s.connect(ctx, f)
-		if err == nil || f == nil || ctx.Err() != nil || s.current() == f && !f.isOver() {
-			return r, err
-		}
-		time.Sleep(time.Millisecond)
 	}
+	return s.moveClock(ctx, by, shows)
 }
 
-var errDown = errors.New("the server is down")
-
-// connect connects to the server, whose feed is f; nil: none.
-func (s *server) connect(ctx context.Context, f *feed) (*route, error) {
-	c, err := connect(s.addr)
-	if err != nil {
-		return nil, err
+// pause stops the server's process. Its kernel goes on: connections stay, and data
+// waits.
+func (s *server) pause(ctx context.Context) error {
+	if !s.isUp() {
+		return fmt.Errorf("%s is down, and cannot be paused", s.name)
 	}
-	c.gate = &s.gate
-	if f == nil {
-		return &route{control: c}, nil
+	s.gate.close()
+	if err := s.Pause(ctx); err != nil {
+		s.gate.open()
+		return fmt.Errorf("pause of %s: %w", s.name, err)
 	}
-	defer context.AfterFunc(ctx, func() { c.close() })()
-	x, err := f.add(c)
-	if err != nil {
-		c.close()
-		return nil, err
-	}
-	return &route{control: c, feed: f, expected: x}, nil
+	return nil
 }
 
-// route is our connection to a server that carries a client's connection.
-type route struct {
-	*control
-	feed     *feed // nil: the server is not observed
-	expected *pendingRequests
+// resume continues the server if it is paused.
+func (s *server) resume(ctx context.Context) error {
+	if !s.gate.wasPaused(time.Now()) {
+		return nil
+	}
+	defer s.gate.open()
+	if err := s.Continue(ctx); err != nil {
+		return fmt.Errorf("resume %s: %w", s.name, err)
+	}
+	return nil
 }

@@ -159,7 +159,7 @@ func TestChangesOfAReplicaAreItsMasters(t *testing.T) {
 	var got eventLog
 	addr, hangUp := replica(t)
 	s := &server{
-		name: "redis-1", addr: addr, node: &node{master: &server{}}, turns: 1,
+		box: box{name: "redis-1", Addr: addr}, node: &node{master: &server{}}, turns: 1,
 		ledger: &ledger{
 			names: []string{"a"}, observer: &got, entries: map[string]entry{}, role: roleDeposed,
 			makers: &makers{ops: map[[2]string]int64{}}, stray: map[string]bool{}, log: t.Logf,

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/moby/moby/api/types/container"
 )
 
 // Ensemble is ZooKeeper servers, each in its own container: those of a run (ensemble),
@@ -74,7 +72,7 @@ func ZooKeeper(ctx context.Context, n int, opts Options) (*Ensemble, error) {
 func newEnsemble(e *engine, n int) *Ensemble {
 	g := &Ensemble{engine: e}
 	for range n {
-		g.Servers = append(g.Servers, &ZooKeeperServer{})
+		g.Servers = append(g.Servers, &ZooKeeperServer{box: box{engine: e}})
 	}
 	return g
 }
@@ -82,7 +80,7 @@ func newEnsemble(e *engine, n int) *Ensemble {
 // start makes all servers, and returns when they answer. On error remove removes what
 // exists.
 func (g *Ensemble) start(ctx context.Context, self owner, image string) error {
-	err := g.each(func(_ int, s *ZooKeeperServer) error { return s.create(ctx, g.engine, self, image) })
+	err := g.each(func(_ int, s *ZooKeeperServer) error { return s.create(ctx, self, image) })
 	if err == nil {
 		err = g.each(func(i int, s *ZooKeeperServer) error { return g.configure(ctx, i, s) })
 	}
@@ -103,19 +101,14 @@ func (g *Ensemble) each(do func(i int, s *ZooKeeperServer) error) error {
 	return errors.Join(errs...)
 }
 
-// create makes the container. Its files are in memory: a server syncs each transaction
-// before it answers, and a shared disk is slow.
-func (s *ZooKeeperServer) create(ctx context.Context, e *engine, self owner, image string) error {
-	id, addrs, err := e.createWith(ctx, self, image, []string{zooKeeperPort, quorumPort}, func(c *container.HostConfig) {
-		c.CapAdd = append(c.CapAdd, "NET_ADMIN") // for Isolate
-		c.Tmpfs = map[string]string{"/data": ""}
-	})
+// create makes the container.
+func (s *ZooKeeperServer) create(ctx context.Context, self owner, image string) error {
+	id, addrs, err := s.engine.create(ctx, self, image, []string{zooKeeperPort, quorumPort}, partitionable, inMemory)
 	if err != nil {
 		return err
 	}
-	s.box, s.quorum = box{Addr: addrs[0], id: id, engine: e}, addrs[1]
-	s.Host, err = e.address(ctx, id)
-	return err
+	s.id, s.Addr, s.quorum = id, addrs[0], addrs[1]
+	return s.findHost(ctx)
 }
 
 // configure writes a server's files.
@@ -134,12 +127,7 @@ func (g *Ensemble) Close(ctx context.Context) error {
 }
 
 func (g *Ensemble) remove(ctx context.Context) error {
-	return g.each(func(_ int, s *ZooKeeperServer) error {
-		if s.id == "" {
-			return nil
-		}
-		return g.engine.remove(ctx, s.id)
-	})
+	return g.each(func(_ int, s *ZooKeeperServer) error { return s.remove(ctx) })
 }
 
 // Addrs returns the addresses of the servers on this machine.
@@ -203,7 +191,7 @@ func (s *ZooKeeperServer) Start(ctx context.Context) error {
 // launch starts the server, and returns when it answers. It may still look for a
 // leader.
 func (s *ZooKeeperServer) launch(ctx context.Context) error {
-	if err := s.engine.exec(ctx, s.id, zooKeeperScript, true); err != nil {
+	if err := s.spawn(ctx, zooKeeperScript); err != nil {
 		return err
 	}
 	return s.awaitStatus(ctx, "answers", func(said string) bool { return said != "" })
@@ -221,7 +209,7 @@ func (s *ZooKeeperServer) awaitStatus(ctx context.Context, what string, so func(
 		return so(said), err
 	})
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w\n%s", err, s.engine.serverLog(ctx, s.id))
+		err = fmt.Errorf("%w\n%s", err, s.lastLog(ctx))
 	}
 	return err
 }
