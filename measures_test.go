@@ -22,7 +22,7 @@ import (
 // one smaller lowers its number.
 var circles = map[string]int{
 	"faults": 20, "checker/models": 19, "history/formats": 13, "report": 31,
-	"internal/sim": 33, "internal/docker": 36,
+	"internal/sim": 33,
 }
 
 // Limits of the tree. Who reaches one makes something simpler.

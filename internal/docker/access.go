@@ -26,7 +26,7 @@ func (c *client) access(a worker.Answer) {
 		c.process.Send(reply)
 		return
 	}
-	c.place.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1}, 1))
+	c.run.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1}, 1))
 	if !c.blocks(&r, true) { // a dead client sends no more
 		return
 	}
@@ -46,7 +46,7 @@ func (c *client) access(a worker.Answer) {
 	case <-timer.C:
 		reply.Error = worker.ErrTimeout
 	}
-	c.place.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1, After: true}, 1))
+	c.run.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1, After: true}, 1))
 	if c.blocks(&r, false) {
 		c.process.Send(reply) // a failed write shows as the worker's end
 	}
@@ -57,8 +57,8 @@ func (c *client) access(a worker.Answer) {
 func (c *client) travel(x env.Access, reply worker.Request, back chan<- worker.Request) {
 	for _, to := range []faults.Direction{faults.ToServer, faults.ToClient} {
 		w := way{client: c.clients[0].name, server: history.Resource, to: to}
-		c.place.Sleep(c.place.disturb.delay(w, kindEffect))
-		switch c.place.disturb.arrive(w, kindEffect, c.place.ctx.Done()) {
+		c.run.Sleep(c.run.disturb.delay(w, kindEffect))
+		switch c.run.disturb.arrive(w, kindEffect, c.run.ctx.Done()) {
 		case abandoned, swallowed:
 			return
 		case resets:
@@ -66,10 +66,10 @@ func (c *client) travel(x env.Access, reply worker.Request, back chan<- worker.R
 			back <- reply
 			return
 		}
-		if to == faults.ToClient || c.place.ctx.Err() != nil {
+		if to == faults.ToClient || c.run.ctx.Err() != nil {
 			break
 		}
-		answer := c.place.observer.Resource(x)
+		answer := c.run.observer.Resource(x)
 		switch {
 		case answer.Stale:
 			reply.Error = worker.ErrStaleToken

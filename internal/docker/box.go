@@ -27,6 +27,9 @@ type box struct {
 	offset time.Duration // of the server's clock
 }
 
+// serverName implements farServer.
+func (b *box) serverName() string { return b.name }
+
 // create makes the container with these changes, and publishes its port.
 func (b *box) create(ctx context.Context, self owner, image, port string, changes ...func(*container.HostConfig)) error {
 	id, addrs, err := b.engine.create(ctx, self, image, []string{port}, changes...)

@@ -42,11 +42,11 @@ func (c *client) validUntil(a worker.Answer) time.Duration {
 		return 0
 	}
 	until := time.Duration(*a.MonoNS) + time.Duration(*a.ValidMS)*time.Millisecond + c.clock
-	return max(until-c.place.start.Sub(c.place.made), 1) // 0 would mean no deadline
+	return max(until-c.run.start.Sub(c.run.made), 1) // 0 would mean no deadline
 }
 
 func (c *client) Acquire(op env.Op, timeout time.Duration) (env.Grant, error) {
-	t := c.place.cfg.Lease
+	t := c.run.cfg.Lease
 	c.beginAcquire(op)
 	a, err := c.do(openOperation{op: op, kind: history.Acquire}, worker.Request{
 		TimeoutMS: max(timeout.Milliseconds(), 1), Nested: op.Grant != 0,
@@ -63,7 +63,7 @@ func (c *client) Acquire(op env.Op, timeout time.Duration) (env.Grant, error) {
 // Release releases a grant.
 func (c *client) Release(op env.Op) error {
 	defer c.released(op)
-	_, err := c.do(openOperation{op: op, kind: history.Release}, worker.Request{}, 2*c.place.cfg.Lease)
+	_, err := c.do(openOperation{op: op, kind: history.Release}, worker.Request{}, 2*c.run.cfg.Lease)
 	return err
 }
 
@@ -73,13 +73,13 @@ func (c *client) ReleaseName(op env.Op) error {
 		return env.ErrNoReleaseName
 	}
 	defer c.released(op)
-	_, err := c.do(openOperation{op: op, kind: history.Release}, worker.Request{Op: worker.OpReleaseName}, 2*c.place.cfg.Lease)
+	_, err := c.do(openOperation{op: op, kind: history.Release}, worker.Request{Op: worker.OpReleaseName}, 2*c.run.cfg.Lease)
 	return err
 }
 
 // Read reads the guarded resource.
 func (c *client) Read(op env.Op) (int64, error) {
-	a, err := c.do(c.newAccess(op, history.Read), worker.Request{}, 2*c.place.cfg.Lease)
+	a, err := c.do(c.newAccess(op, history.Read), worker.Request{}, 2*c.run.cfg.Lease)
 	if err != nil {
 		return 0, err
 	}
@@ -91,7 +91,7 @@ func (c *client) Read(op env.Op) (int64, error) {
 
 // Write writes the guarded resource.
 func (c *client) Write(op env.Op, value int64) error {
-	_, err := c.do(c.newAccess(op, history.Write), worker.Request{Value: &value}, 2*c.place.cfg.Lease)
+	_, err := c.do(c.newAccess(op, history.Write), worker.Request{Value: &value}, 2*c.run.cfg.Lease)
 	return err
 }
 
@@ -101,7 +101,7 @@ func (c *client) newAccess(op env.Op, kind string) openOperation {
 	r := openOperation{op: op, kind: kind, limit: op.Timeout, entry: c.runs.inside[op.Acquire]}
 	c.mu.Unlock()
 	if r.limit == 0 {
-		r.limit = c.place.cfg.Lease / 4
+		r.limit = c.run.cfg.Lease / 4
 	}
 	return r
 }
@@ -181,7 +181,7 @@ func (c *client) giveUp(id int64) bool {
 // the release. The release does not wait: a run whose entry does not end would hold its
 // lock forever.
 func (c *client) begin(r *openOperation, limit time.Duration) error {
-	if c.dead.Load() || c.place.ctx.Err() != nil {
+	if c.dead.Load() || c.run.ctx.Err() != nil {
 		return env.ErrCrashed
 	}
 	inside := r.entry != (entrance{})
@@ -220,7 +220,7 @@ func (c *client) isFree(in entrance, limit time.Duration) bool {
 		if !late() || c.dead.Load() {
 			return true
 		}
-		if time.Now().After(end) || c.place.ctx.Err() != nil {
+		if time.Now().After(end) || c.run.ctx.Err() != nil {
 			return false
 		}
 	}
@@ -237,7 +237,7 @@ func (c *client) answeredLate(a worker.Answer) {
 	}
 	c.mu.Unlock()
 	if r.late {
-		c.place.observer.Report(history.Entry{Client: c.name, F: history.Late, Lock: r.op.Lock, Text: r.kind + " answered late"})
+		c.run.observer.Report(history.Entry{Client: c.name, F: history.Late, Lock: r.op.Lock, Text: r.kind + " answered late"})
 	}
 }
 
@@ -253,7 +253,7 @@ func (c *client) await(reply <-chan worker.Reply, limit time.Duration) (worker.R
 		select {
 		case r := <-reply:
 			return r, true
-		case <-c.place.ctx.Done():
+		case <-c.run.ctx.Done():
 			return worker.Reply{Err: worker.ErrExited}, true
 		case now := <-ticker.C:
 			if !c.paused.Load() && !c.hung.Load() {
@@ -286,7 +286,7 @@ func (c *client) event(a worker.Answer) {
 		if a.Position != nil {
 			e.Value = history.Some(*a.Position)
 		}
-		c.place.observer.Report(e)
+		c.run.observer.Report(e)
 	}
 }
 

@@ -23,7 +23,7 @@ func (c *client) jump(by time.Duration) error {
 
 // rate makes the client's clocks gain this much in each T.
 func (c *client) rate(gain time.Duration) error {
-	return c.setClocks(func(k *clocks) { k.ppm += int64(gain * 1e6 / c.place.cfg.Lease) })
+	return c.setClocks(func(k *clocks) { k.ppm += int64(gain * 1e6 / c.run.cfg.Lease) })
 }
 
 // setClocks returns when the clocks are set. The clocks of a stopped client are set

@@ -16,69 +16,18 @@
 package docker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"io"
-	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/worker"
 )
-
-// Environment is the environment of one run.
-type Environment struct {
-	cfg      env.Config
-	observer env.Observer
-	schedule []faults.Injection
-	ctx      context.Context // ends when the run is interrupted or closed
-	cancel   context.CancelFunc
-	log      *lockedWriter
-
-	engine    *engine
-	layout    catalogue.Layout
-	stores    []*server // in the order of the layout
-	sentinels []*server
-	tokens    *server   // nil: none
-	ensemble  *ensemble // instead of all these; nil: none
-	mysql     *primary  // instead of the stores; nil: none
-	programs  []*program
-	disturb   *disturbances
-
-	made   time.Time
-	began  atomic.Bool
-	start  time.Time // of the run
-	tasks  sync.WaitGroup
-	timers sync.WaitGroup
-
-	mu      sync.Mutex
-	over    bool     // Run has ended: nothing starts any more
-	waiting []func() // tasks and calls that wait for Run
-	stops   []*time.Timer
-	random  map[string]*rand.Rand
-	// isolated are the servers that are cut off from the others, by partition.
-	isolated map[int][]*box
-	closing  sync.Once
-	closed   error
-	broken   atomic.Pointer[error] // the first *env.ProtocolError
-}
-
-// protocolError returns the error of a worker that broke the protocol; nil: none did.
-func (p *Environment) protocolError() error {
-	if err := p.broken.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
 
 // Opener returns a function that makes environments with New.
 func Opener(ctx context.Context, opts Options) func(env.Config, env.Observer) (env.Environment, error) {
@@ -98,17 +47,10 @@ func New(ctx context.Context, cfg env.Config, o env.Observer, opts Options) (*En
 
 // newEnvironment returns an empty environment.
 func newEnvironment(ctx context.Context, cfg env.Config, o env.Observer, opts Options) *Environment {
-	p := &Environment{
-		cfg: cfg, observer: o, schedule: cfg.Schedule,
-		made:     time.Now(),
-		layout:   catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options),
-		log:      &lockedWriter{w: opts.Log},
-		disturb:  newDisturbances(),
-		random:   map[string]*rand.Rand{},
+	return &Environment{
+		run: newRun(ctx, cfg, o, opts.Log), layout: catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options),
 		isolated: map[int][]*box{},
 	}
-	p.ctx, p.cancel = context.WithCancel(ctx)
-	return p
 }
 
 // build makes everything. If it fails, Close removes the parts that exist.
@@ -158,7 +100,7 @@ func workerCommand(cfg env.Config, opts Options) ([]string, error) {
 func (p *Environment) newClients(command []string, self owner) error {
 	for _, name := range p.cfg.Clients {
 		if mates := p.cfg.Lock.Mates(p.cfg.Clients, name); mates[0] == name {
-			p.programs = append(p.programs, &program{place: p})
+			p.programs = append(p.programs, &program{run: p.run})
 		}
 		g := p.programs[len(p.programs)-1]
 		g.clients = append(g.clients, &client{
@@ -167,7 +109,7 @@ func (p *Environment) newClients(command []string, self owner) error {
 		})
 	}
 	for _, g := range p.programs {
-		if err := g.connect(); err != nil {
+		if err := g.connect(p.farServers()); err != nil {
 			return err
 		}
 		if err := g.launch(command, self); err != nil {
@@ -177,7 +119,7 @@ func (p *Environment) newClients(command []string, self owner) error {
 	errs := make([]error, len(p.programs))
 	var ready sync.WaitGroup
 	for i, g := range p.programs {
-		ready.Go(func() { errs[i] = g.init() })
+		ready.Go(func() { errs[i] = g.init(p.targets(g.links)) })
 	}
 	ready.Wait()
 	for _, err := range errs {
@@ -188,185 +130,30 @@ func (p *Environment) newClients(command []string, self owner) error {
 	return errors.Join(errs...)
 }
 
-func (p *Environment) find(name string) (*client, error) {
-	for _, g := range p.programs {
-		for _, c := range g.clients {
-			if c.name == name {
-				return c, nil
+// targets returns the addresses of the servers for a worker. If Sentinels name the
+// masters, by addresses that only servers reach, each server has the form
+// LINK=ANNOUNCED.
+func (p *Environment) targets(links []*link) map[string][]string {
+	t := map[string][]string{}
+	for _, l := range links {
+		kind, at := worker.TargetZooKeeper, l.addr()
+		if l.far == farServer(p.mysql) {
+			kind = worker.TargetMySQL
+		} else if s, ok := l.far.(*server); ok {
+			switch kind = worker.TargetRedis; {
+			case s == p.tokens:
+				kind = worker.TargetTokens
+			case slices.Contains(p.sentinels, s):
+				kind = worker.TargetSentinels
+			}
+			if len(p.sentinels) > 0 && kind != worker.TargetTokens {
+				at += "=" + s.Host + ":" + port
 			}
 		}
+		t[kind] = append(t[kind], at)
 	}
-	return nil, fmt.Errorf("docker: no client %q", name)
+	if len(p.sentinels) > 0 {
+		t[worker.TargetMasters] = p.layout.Masters()
+	}
+	return t
 }
-
-// Client returns the named client.
-func (p *Environment) Client(name string) env.Client {
-	c, err := p.find(name)
-	if err != nil {
-		return nobody{}
-	}
-	if c.can(worker.FeatureRun) {
-		return runner{c}
-	}
-	return c
-}
-
-// Alive returns an error unless all servers that no fault stopped still live, in their
-// original processes. It also works in an interrupted run.
-func (p *Environment) Alive() error {
-	ctx := context.WithoutCancel(p.ctx)
-	return together(p.farServers(), func(f farServer) error { return f.alive(ctx) })
-}
-
-// Observes returns either all properties or none. The keys of the lock of a user's
-// worker are unknown, so it returns none for that.
-func (p *Environment) Observes() []string {
-	if p.ensemble != nil && !p.ensemble.nodes.observes() {
-		return nil
-	}
-	if p.mysql != nil && !p.mysql.rows.observes() {
-		return nil
-	}
-	for _, s := range p.stores {
-		if !s.ledger.observes() {
-			return nil
-		}
-	}
-	if len(p.cfg.Worker) > 0 {
-		return nil
-	}
-	return []string{"ownership", "answers"}
-}
-
-// Go starts a task when Run is called.
-func (p *Environment) Go(task func()) {
-	p.tasks.Add(1)
-	p.begin(func() {
-		go func() {
-			defer p.tasks.Done()
-			task()
-		}()
-	})
-}
-
-// After calls f when d has passed, unless the run has ended.
-func (p *Environment) After(d time.Duration, f func()) {
-	p.begin(func() {
-		p.stops = append(p.stops, time.AfterFunc(d, func() {
-			p.mu.Lock()
-			if p.over {
-				p.mu.Unlock()
-				return
-			}
-			p.timers.Add(1)
-			p.mu.Unlock()
-			defer p.timers.Done()
-			f()
-		}))
-	})
-}
-
-// begin calls f, which must be quick, now or when the run begins.
-func (p *Environment) begin(f func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.began.Load() {
-		f()
-	} else {
-		p.waiting = append(p.waiting, f)
-	}
-}
-
-// Run returns when all tasks have ended. It returns an error if ctx ended, or the
-// *env.ProtocolError that ended the run.
-func (p *Environment) Run() error {
-	p.mu.Lock()
-	p.start = time.Now()
-	p.began.Store(true)
-	for _, f := range p.waiting {
-		f()
-	}
-	p.waiting = nil
-	p.mu.Unlock()
-
-	p.tasks.Wait()
-	p.mu.Lock()
-	p.over = true
-	for _, t := range p.stops {
-		t.Stop()
-	}
-	p.mu.Unlock()
-	p.timers.Wait()
-	return cmp.Or(p.protocolError(), p.ctx.Err())
-}
-
-// Now returns the time since the call of Run; 0 before it.
-func (p *Environment) Now() time.Duration {
-	if !p.began.Load() {
-		return 0
-	}
-	return time.Since(p.start)
-}
-
-// Sleep waits for d, or until the run is interrupted.
-func (p *Environment) Sleep(d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-p.ctx.Done():
-	}
-}
-
-// Rand draws from the seed. Another run draws the same values, but at other times.
-func (p *Environment) Rand(who, what string, n int64) int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	name := who + "\x00" + what
-	r := p.random[name]
-	if r == nil {
-		h := fnv.New64a()
-		io.WriteString(h, name)
-		r = rand.New(rand.NewPCG(p.cfg.Seed, h.Sum64()))
-		p.random[name] = r
-	}
-	return r.Int64N(n)
-}
-
-// Close ends all processes and removes everything that the environment made. It may be
-// called more than once.
-func (p *Environment) Close() error {
-	p.closing.Do(func() { p.closed = p.remove() })
-	return p.closed
-}
-
-func (p *Environment) remove() error {
-	p.cancel()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), removeLimit)
-	defer cancel()
-	for _, s := range p.servers() {
-		if s.gate.wasPaused(time.Now()) {
-			s.silence() // tasks that wait for it would wait forever
-		}
-	}
-	var errs []error
-	for _, g := range p.programs {
-		errs = append(errs, g.close())
-	}
-	errs = append(errs, together(p.servers(), func(s *server) error { return s.remove(ctx) }))
-	if p.ensemble != nil {
-		errs = append(errs, p.ensemble.remove(ctx))
-	}
-	if p.mysql != nil {
-		errs = append(errs, p.mysql.remove(ctx))
-	}
-	if p.engine != nil {
-		errs = append(errs, p.engine.close())
-	}
-	return errors.Join(errs...)
-}
-
-var _ env.Environment = (*Environment)(nil)

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	zkclient "github.com/lockcheck/lockcheck/internal/stores/zookeeper/client"
 )
@@ -34,49 +33,6 @@ type member struct {
 
 	changing sync.Mutex // one start, stop, pause or resume at a time
 	state
-}
-
-// startEnsemble starts the layout's ensemble, and returns when it answers and the
-// learner follows.
-func (p *Environment) startEnsemble(self owner, image string) error {
-	g := newEnsemble(p.engine, len(p.layout.Ensemble))
-	e := &ensemble{servers: g, nodes: newNodes(p.cfg.Names, p.observer, p.log.printf), cut: p.isCut}
-	p.ensemble = e
-	for i, s := range g.Servers {
-		s.name = p.layout.Ensemble[i]
-		e.members = append(e.members, &member{ZooKeeperServer: s, ensemble: e, nodes: e.nodes, state: state{up: true}})
-	}
-	if err := g.start(p.ctx, self, image); err != nil {
-		return err
-	}
-	if err := g.each(func(_ int, s *ZooKeeperServer) error { return s.warm(p.ctx) }); err != nil {
-		return err
-	}
-	leader := ""
-	e.learner = newLearner(g.Servers, func(s *ZooKeeperServer, t txn) {
-		if last := leader; last != s.name {
-			if leader = s.name; last != "" {
-				p.observer.Server(history.Entry{Process: history.Process{Name: leader}, Type: history.Event, F: history.Promote, Text: last})
-			}
-		}
-		e.nodes.commit(leader, t)
-	})
-	e.nodes.beyond = e.learner.beyond
-	ctx, stop := context.WithCancel(p.ctx)
-	e.stop = stop
-	e.learns.Go(func() {
-		if err := e.learner.follow(ctx); ctx.Err() == nil {
-			e.nodes.drop("%v", err)
-		}
-	})
-	select {
-	case <-e.learner.ready:
-		return nil
-	case <-time.After(upLimit):
-		return errors.Join(errors.New("docker: the leader of the ensemble takes no observer"), e.learner.lastErrors())
-	case <-p.ctx.Done():
-		return p.ctx.Err()
-	}
 }
 
 // warm makes the server execute the commands of locks several times, because a JVM
@@ -121,8 +77,6 @@ func (e *ensemble) remove(ctx context.Context) error {
 	e.learns.Wait()
 	return e.servers.remove(ctx)
 }
-
-func (m *member) serverName() string { return m.name }
 
 func (m *member) drop(format string, args ...any) { m.nodes.drop(format, args...) }
 

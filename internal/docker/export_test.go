@@ -62,7 +62,7 @@ func Targets(p *Environment, client string) map[string][]string {
 	if err != nil {
 		return nil
 	}
-	return c.targets()
+	return p.targets(c.links)
 }
 
 // As assigns further requests on a client's links to an operation.

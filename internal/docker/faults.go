@@ -144,3 +144,20 @@ func (p *Environment) Restore(id int) (hits int, err error) {
 	}
 	return p.disturb.end(id)
 }
+
+// Hang stops the task that the client's caller waits for. The process and its
+// background tasks go on. An operation that has reached a point stays there; one that
+// has not begun is not sent.
+func (p *Environment) Hang(name string) error { return p.hang(name, true) }
+
+// Unhang ends Hang.
+func (p *Environment) Unhang(name string) error { return p.hang(name, false) }
+
+func (p *Environment) hang(name string, hung bool) error {
+	c, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	c.hung.Store(hung)
+	return nil
+}

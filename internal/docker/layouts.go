@@ -3,13 +3,11 @@ package docker
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/moby/moby/api/types/container"
 
-	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
@@ -127,77 +125,94 @@ func (p *Environment) addNode(names []string) {
 	}
 }
 
-// servers returns all servers but those of an ensemble and MySQL.
-func (p *Environment) servers() []*server {
-	all := slices.Concat(p.stores, p.sentinels)
-	if p.tokens != nil {
-		all = append(all, p.tokens)
+// startEnsemble starts the layout's ensemble, and returns when it answers and the
+// learner follows.
+func (p *Environment) startEnsemble(self owner, image string) error {
+	g := newEnsemble(p.engine, len(p.layout.Ensemble))
+	e := &ensemble{servers: g, nodes: newNodes(p.cfg.Names, p.observer, p.log.printf), cut: p.isCut}
+	p.ensemble = e
+	for i, s := range g.Servers {
+		s.name = p.layout.Ensemble[i]
+		e.members = append(e.members, &member{ZooKeeperServer: s, ensemble: e, nodes: e.nodes, state: state{up: true}})
 	}
-	return all
-}
-
-// farServers returns all servers as the ends of links.
-func (p *Environment) farServers() (all []farServer) {
-	for _, s := range p.servers() {
-		all = append(all, s)
+	if err := g.start(p.ctx, self, image); err != nil {
+		return err
 	}
-	if p.ensemble != nil {
-		for _, m := range p.ensemble.members {
-			all = append(all, m)
-		}
+	if err := g.each(func(_ int, s *ZooKeeperServer) error { return s.warm(p.ctx) }); err != nil {
+		return err
 	}
-	if p.mysql != nil {
-		all = append(all, p.mysql)
-	}
-	return all
-}
-
-// store returns the named Redis server that keeps locks.
-func (p *Environment) store(name string) (*server, error) {
-	i := slices.IndexFunc(p.stores, func(s *server) bool { return s.name == name })
-	if i < 0 {
-		return nil, fmt.Errorf("docker: no Redis server %q", name)
-	}
-	return p.stores[i], nil
-}
-
-// machine is a server that keeps locks, as most faults see it.
-type machine interface {
-	pause(ctx context.Context) error
-	resume(ctx context.Context) error
-	stop(ctx context.Context, lose bool) error
-	start(ctx context.Context) error
-	jump(ctx context.Context, by time.Duration) error
-}
-
-// machine returns the named server that keeps locks.
-func (p *Environment) machine(name string) (machine, error) {
-	if p.ensemble != nil {
-		for _, m := range p.ensemble.members {
-			if m.name == name {
-				return m, nil
+	leader := ""
+	e.learner = newLearner(g.Servers, func(s *ZooKeeperServer, t txn) {
+		if last := leader; last != s.name {
+			if leader = s.name; last != "" {
+				p.observer.Server(history.Entry{Process: history.Process{Name: leader}, Type: history.Event, F: history.Promote, Text: last})
 			}
 		}
-	}
-	if p.mysql != nil {
-		for _, s := range p.mysql.servers {
-			if s.name == name {
-				return s, nil
-			}
-		}
-	}
-	for _, s := range p.stores {
-		if s.name == name {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("docker: no server %q", name)
-}
-
-// fakes reports whether the schedule moves a server's clock.
-func (p *Environment) fakes(server string) bool {
-	return slices.ContainsFunc(p.schedule, func(in faults.Injection) bool {
-		f, ok := faults.Find(in.Fault)
-		return ok && f.Need == faults.NeedClock && slices.Contains(in.On, server)
+		e.nodes.commit(leader, t)
 	})
+	e.nodes.beyond = e.learner.beyond
+	ctx, stop := context.WithCancel(p.ctx)
+	e.stop = stop
+	e.learns.Go(func() {
+		if err := e.learner.follow(ctx); ctx.Err() == nil {
+			e.nodes.drop("%v", err)
+		}
+	})
+	select {
+	case <-e.learner.ready:
+		return nil
+	case <-time.After(upLimit):
+		return errors.Join(errors.New("docker: the leader of the ensemble takes no observer"), e.learner.lastErrors())
+	case <-p.ctx.Done():
+		return p.ctx.Err()
+	}
+}
+
+// newPrimary makes the layout's servers, and returns when they serve and follow.
+func (p *Environment) newPrimary(self owner, image string) error {
+	names := p.layout.MySQL
+	x := &primary{
+		name: names[0], rows: newRows(p.cfg.Names, names[0], p.observer, p.log.printf),
+		downAfter: p.downAfter(), log: p.log.printf, sessions: map[string][]int64{},
+		audit: audit{missing: map[int64]int64{}},
+	}
+	x.cut, x.isolated = func() { p.cutOff(x) }, p.isCut
+	x.ctx, x.stop = context.WithCancel(p.ctx)
+	x.resumeLooking()
+	if l := p.cfg.Lock.Lease; l != catalogue.LeaseFixed && l != catalogue.LeaseRenewed {
+		x.rows.blind()
+	}
+	p.mysql = x
+	for _, name := range names {
+		x.servers = append(x.servers, &mysqld{
+			box: box{name: name, engine: p.engine, faked: p.fakes(name)}, number: x.newNumber(), fsync: p.cfg.Server.Fsync, primary: x,
+		})
+	}
+	x.first = x.servers[0]
+	err := together(x.servers, func(s *mysqld) error { return s.create(p.ctx, self, image, len(names) > 1) })
+	if err == nil {
+		err = together(x.servers, func(s *mysqld) error { return s.launch(p.ctx) })
+	}
+	if err == nil {
+		err = x.lead(p.ctx, x.first)
+	}
+	if err == nil {
+		err = together(x.servers[1:], func(s *mysqld) error { return x.join(p.ctx, s) })
+	}
+	x.tasks.Go(x.follow)
+	if len(names) > 1 {
+		x.tasks.Go(x.orchestrate)
+	}
+	return err
+}
+
+// cutOff resets all connections of clients to a server.
+func (p *Environment) cutOff(f farServer) {
+	for _, g := range p.programs {
+		for _, l := range g.links {
+			if l.far == f {
+				l.cut()
+			}
+		}
+	}
 }

@@ -113,3 +113,9 @@ func isThere(c *control, key string) (bool, error) {
 	said, err = c.do("KEYS", key)
 	return strings.HasPrefix(said, "*1\r\n"), err
 }
+
+// refusesKeys reports whether a node redirects to another one, or does not know its
+// cluster yet.
+func refusesKeys(err error) bool {
+	return strings.HasPrefix(err.Error(), "MOVED ") || strings.HasPrefix(err.Error(), "CLUSTERDOWN ")
+}

@@ -149,6 +149,6 @@ func (c *client) entry(a worker.Answer) history.Entry {
 // report records news, unless its grant is unknown.
 func (c *client) report(e history.Entry) {
 	if e.Op.V > 0 && (e.F == history.Lost || e.ValidUntil > 0) {
-		c.place.observer.Report(e)
+		c.run.observer.Report(e)
 	}
 }

@@ -10,15 +10,15 @@ import (
 // without points, the point before an operation's first request is reached before the
 // operation.
 func (c *client) arm(r *openOperation) error {
-	steps := c.place.cfg.Lock.Steps.Acquire
+	steps := c.run.cfg.Lock.Steps.Acquire
 	switch r.kind {
 	case history.Release:
-		steps = c.place.cfg.Lock.Steps.Release
+		steps = c.run.cfg.Lock.Steps.Release
 	case history.Acquire:
 	default:
 		return nil // the harness itself is at these points
 	}
-	for _, in := range c.place.schedule {
+	for _, in := range c.run.cfg.Schedule {
 		p := in.Point
 		if p == nil || p.Client != c.name || p.Op != r.kind || p.Acquisition != r.op.Acquisition || p.OK {
 			continue
@@ -41,7 +41,7 @@ func (c *client) arm(r *openOperation) error {
 				return c.crashed(rep.Err)
 			}
 		case q.Request == 1 && !q.After:
-			c.place.observer.Point(c.name, r.op, c.point(r, worker.Answer{Request: 1}, steps))
+			c.run.observer.Point(c.name, r.op, c.point(r, worker.Answer{Request: 1}, steps))
 		}
 	}
 	return nil
@@ -51,13 +51,13 @@ func (c *client) arm(r *openOperation) error {
 // returns. A client that was stopped meanwhile is released only when it goes on, after
 // its clocks are set. Of the tasks of a run only the one that the fault struck hangs.
 func (c *client) reached(r openOperation, a worker.Answer, seen bool) {
-	steps := c.place.cfg.Lock.Steps.Acquire
+	steps := c.run.cfg.Lock.Steps.Acquire
 	if r.kind == history.Release {
-		steps = c.place.cfg.Lock.Steps.Release
+		steps = c.run.cfg.Lock.Steps.Release
 	}
 	hung := c.hung.Load()
 	if seen {
-		c.place.observer.Point(c.name, r.op, c.point(&r, a, steps))
+		c.run.observer.Point(c.name, r.op, c.point(&r, a, steps))
 	}
 	r.entry.unrequested = a.Run != 0 && (hung || !c.hung.Load())
 	if c.blocks(&r, true) {

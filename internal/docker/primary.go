@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
@@ -45,44 +44,6 @@ type primary struct {
 	sessions map[string][]int64 // by client: the numbers of its connections to first
 }
 
-// newPrimary makes the layout's servers, and returns when they serve and follow.
-func (p *Environment) newPrimary(self owner, image string) error {
-	names := p.layout.MySQL
-	x := &primary{
-		name: names[0], rows: newRows(p.cfg.Names, names[0], p.observer, p.log.printf),
-		downAfter: p.downAfter(), log: p.log.printf, sessions: map[string][]int64{},
-		audit: audit{missing: map[int64]int64{}},
-	}
-	x.cut, x.isolated = func() { p.cutOff(x) }, p.isCut
-	x.ctx, x.stop = context.WithCancel(p.ctx)
-	x.resumeLooking()
-	if l := p.cfg.Lock.Lease; l != catalogue.LeaseFixed && l != catalogue.LeaseRenewed {
-		x.rows.blind()
-	}
-	p.mysql = x
-	for _, name := range names {
-		x.servers = append(x.servers, &mysqld{
-			box: box{name: name, engine: p.engine, faked: p.fakes(name)}, number: x.newNumber(), fsync: p.cfg.Server.Fsync, primary: x,
-		})
-	}
-	x.first = x.servers[0]
-	err := together(x.servers, func(s *mysqld) error { return s.create(p.ctx, self, image, len(names) > 1) })
-	if err == nil {
-		err = together(x.servers, func(s *mysqld) error { return s.launch(p.ctx) })
-	}
-	if err == nil {
-		err = x.lead(p.ctx, x.first)
-	}
-	if err == nil {
-		err = together(x.servers[1:], func(s *mysqld) error { return x.join(p.ctx, s) })
-	}
-	x.tasks.Go(x.follow)
-	if len(names) > 1 {
-		x.tasks.Go(x.orchestrate)
-	}
-	return err
-}
-
 // change begins a change of the servers; done ends it.
 func (p *primary) change() (done func()) {
 	p.changing.Lock()
@@ -94,17 +55,6 @@ func (p *primary) change() (done func()) {
 func (p *primary) newNumber() int {
 	p.numbers++
 	return p.numbers
-}
-
-// cutOff resets all connections of clients to a server.
-func (p *Environment) cutOff(f farServer) {
-	for _, g := range p.programs {
-		for _, l := range g.links {
-			if l.far == f {
-				l.cut()
-			}
-		}
-	}
 }
 
 func (p *primary) serverName() string { return p.name }

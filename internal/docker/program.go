@@ -15,12 +15,12 @@ import (
 // program is one worker: its process, its clients, and their shared links to the
 // servers. Most have one client; see catalogue.Lock.Together.
 type program struct {
-	place    *Environment
+	run      *run
 	clients  []*client
-	links    []*link // to all servers, in the order of Environment.fars
+	links    []*link // to all servers, in the order of Environment.farServers
 	process  *worker.Process
 	features []string
-	clock    time.Duration // the worker's monotonic clock plus this is the time since Environment.made; see calibrate
+	clock    time.Duration // the worker's monotonic clock plus this is the time since run.made; see calibrate
 	clocked  bool          // clock is known
 	op       atomic.Int64  // index of the last operation
 	dead     atomic.Bool   // killed by a fault
@@ -47,10 +47,10 @@ func (g *program) each(f func(*client) error) error {
 }
 
 // connect makes the links. The requests of several clients cannot be told apart.
-func (g *program) connect() error {
+func (g *program) connect(servers []farServer) error {
 	names := g.names()
-	for _, f := range g.place.farServers() {
-		l, err := newLink(names[0], f, g.place.disturb, &g.op)
+	for _, f := range servers {
+		l, err := newLink(names[0], f, g.run.disturb, &g.op)
 		if err != nil {
 			return err
 		}
@@ -83,8 +83,8 @@ func (g *program) launch(command []string, self owner) (err error) {
 		Event: func(a worker.Answer) { g.client(a.Client).event(a) },
 		Late:  func(a worker.Answer) { g.asker(a.ID).answeredLate(a) },
 		Broken: func(err error) {
-			g.place.broken.CompareAndSwap(nil, &err)
-			g.place.cancel()
+			g.run.broken.CompareAndSwap(nil, &err)
+			g.run.cancel()
 		},
 	})
 	return err
@@ -110,13 +110,14 @@ func (g *program) client(name string) *client {
 	return g.clients[0]
 }
 
-// init initialises the worker, and stores its features.
-func (g *program) init() error {
-	cfg := g.place.cfg
+// init initialises the worker with the addresses of its servers, and stores its
+// features.
+func (g *program) init(targets map[string][]string) error {
+	cfg := g.run.cfg
 	a, err := g.process.Ask(worker.Request{
 		Op: worker.OpInit, Protocol: worker.Protocol,
 		Clients: g.names(), Locks: cfg.Names, TTLMS: cfg.Lease.Milliseconds(),
-		Targets: g.targets(),
+		Targets: targets,
 		Options: worker.LockOptions(cfg.Lock.ID, cfg.Options),
 	}, initTime)
 	if err == nil {
@@ -131,34 +132,6 @@ func (g *program) init() error {
 	return nil
 }
 
-// targets returns the addresses of the servers for the worker. If Sentinels name the
-// masters, by addresses that only servers reach, each server has the form
-// LINK=ANNOUNCED.
-func (g *program) targets() map[string][]string {
-	t := map[string][]string{}
-	for _, l := range g.links {
-		kind, at := worker.TargetZooKeeper, l.addr()
-		if l.far == farServer(g.place.mysql) {
-			kind = worker.TargetMySQL
-		} else if s, ok := l.far.(*server); ok {
-			switch kind = worker.TargetRedis; {
-			case s == g.place.tokens:
-				kind = worker.TargetTokens
-			case slices.Contains(g.place.sentinels, s):
-				kind = worker.TargetSentinels
-			}
-			if len(g.place.sentinels) > 0 && kind != worker.TargetTokens {
-				at += "=" + s.Host + ":" + port
-			}
-		}
-		t[kind] = append(t[kind], at)
-	}
-	if len(g.place.sentinels) > 0 {
-		t[worker.TargetMasters] = g.place.layout.Masters()
-	}
-	return t
-}
-
 func (g *program) can(feature string) bool { return slices.Contains(g.features, feature) }
 
 // calibrate compares clocks. The worker reads its clock after our question, so its
@@ -167,7 +140,7 @@ func (g *program) can(feature string) bool { return slices.Contains(g.features, 
 // exchanges counts.
 func (g *program) calibrate() error {
 	for i := range 5 {
-		asked := time.Since(g.place.made)
+		asked := time.Since(g.run.made)
 		a, err := g.process.Ask(worker.Request{Op: worker.OpClock}, atOnce)
 		if err != nil {
 			return err
@@ -187,7 +160,7 @@ func (g *program) crashed(err error) error {
 	switch {
 	case !errors.Is(err, worker.ErrExited):
 		return err
-	case g.dead.Load() || g.place.ctx.Err() != nil:
+	case g.dead.Load() || g.run.ctx.Err() != nil:
 		return env.ErrCrashed
 	}
 	return fmt.Errorf("%w: %s%s", env.ErrCrashed, g.process.Exit(), g.logText())
@@ -235,11 +208,11 @@ func (g *program) close() error {
 		select {
 		case <-g.process.Done():
 			if !g.dead.Load() {
-				g.place.log.printf("the worker of %s ended by itself, with %s:\n%s", strings.Join(g.names(), " and "), g.process.Exit(), g.process.Log())
+				g.run.log.printf("the worker of %s ended by itself, with %s:\n%s", strings.Join(g.names(), " and "), g.process.Exit(), g.process.Log())
 			}
 		default:
 			if g.process.Rubbish() > 0 {
-				g.place.log.printf("the worker of %s did not keep to the protocol:\n%s", strings.Join(g.names(), " and "), g.process.Log())
+				g.run.log.printf("the worker of %s did not keep to the protocol:\n%s", strings.Join(g.names(), " and "), g.process.Log())
 			}
 		}
 		grace := endTime

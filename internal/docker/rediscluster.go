@@ -13,12 +13,6 @@ import (
 // serving its slots when others are gone, so that locks have to deal with that.
 const clusterCommand = `--cluster-enabled yes --cluster-config-file /data/nodes --cluster-require-full-coverage no `
 
-// refusesKeys reports whether a node redirects to another one, or does not know its
-// cluster yet.
-func refusesKeys(err error) bool {
-	return strings.HasPrefix(err.Error(), "MOVED ") || strings.HasPrefix(err.Error(), "CLUSTERDOWN ")
-}
-
 // joinCluster joins the running nodes to one Redis Cluster. Each gets an equal share of
 // the slots, in order.
 func (p *Environment) joinCluster() error {

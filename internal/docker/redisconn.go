@@ -28,8 +28,6 @@ func (s *server) reach(ctx context.Context, client string) (*net.TCPConn, dialec
 	return r.conn, &redisTalk{route: r, server: s, client: client}, nil
 }
 
-func (s *server) serverName() string { return s.name }
-
 func (s *server) drop(format string, args ...any) { s.ledger.drop(format, args...) }
 
 // request registers the request with the feed before it is sent, so that the feed

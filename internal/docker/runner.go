@@ -142,7 +142,7 @@ func (c runner) Release(op env.Op) error {
 	if v == nil || in == (entrance{}) {
 		return locks.ErrNotHeld
 	}
-	limit := 2*c.place.cfg.Lease + graceTime
+	limit := 2*c.run.cfg.Lease + graceTime
 	c.checkAlone(v)
 	if err := c.begin(&r, limit); err != nil {
 		return err
@@ -184,7 +184,7 @@ func (c runner) Abandon(op env.Op) {
 	if !goesOn {
 		return
 	}
-	if c.place.cfg.Lock.GivesUp || len(c.place.cfg.Worker) > 0 {
+	if c.run.cfg.Lock.GivesUp || len(c.run.cfg.Worker) > 0 {
 		c.process.Call(worker.Request{Op: worker.OpAbandon, Client: c.name, Run: v.id})
 	}
 }
@@ -238,7 +238,7 @@ func (c runner) wait(v *visit, limit, again time.Duration, enough bool) (alive b
 			c.mu.Unlock()
 		case <-v.changed:
 		case <-ticker.C:
-		case <-c.place.ctx.Done():
+		case <-c.run.ctx.Done():
 			return false
 		}
 	}
@@ -300,7 +300,7 @@ func (c *client) enterUncalled(v *visit, a worker.Answer) {
 	c.runs.tasks.Go(func() {
 		g := c.grantOf(a)
 		g.Stands = v.acquire.Index
-		op := c.place.observer.Enter(c.name, g)
+		op := c.run.observer.Enter(c.name, g)
 		c.mu.Lock()
 		c.runs.entering--
 		if op.Index != 0 {
@@ -309,7 +309,7 @@ func (c *client) enterUncalled(v *visit, a worker.Answer) {
 		c.mu.Unlock()
 		c.flushNews(0)
 		if op.Index != 0 {
-			c.place.observer.Section(c.name, op)
+			c.run.observer.Section(c.name, op)
 		}
 		c.mu.Lock()
 		delete(c.runs.inside, op.Index)

@@ -52,9 +52,6 @@ func (p *Environment) startNodes() error {
 	return together(p.sentinels, p.startSentinel)
 }
 
-// port is the port of servers and Sentinels in their containers.
-const port = "6379"
-
 // inSync returns when a replica has its master's data.
 func (p *Environment) inSync(s *server) error {
 	return await(p.ctx, s.name+" follows its master", func() (bool, error) {

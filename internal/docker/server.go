@@ -28,7 +28,11 @@ type server struct {
 	feed  *feed // nil: it is down, or not observed yet
 }
 
-const redisPort = "6379/tcp"
+const (
+	// port is the port of servers and Sentinels in their containers.
+	port      = "6379"
+	redisPort = port + "/tcp"
+)
 
 // redisFlags are the flags of every Redis server and Sentinel.
 const redisFlags = `--dir /data --pidfile /data/pid --logfile /data/log --bind 0.0.0.0 --protected-mode no`
