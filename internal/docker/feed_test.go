@@ -116,7 +116,7 @@ func TestLedger(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got eventLog
-			l := &ledger{server: "redis-1", names: []string{"a"}, observer: &got, entries: map[string]entry{}, log: t.Logf}
+			l := &ledger{view: view{names: []string{"a"}, observer: &got, log: t.Logf}, entries: map[string]entry{}}
 			for _, s := range c.steps {
 				if s.by == 0 {
 					l.applyOwn(change{s.events, "a"})
@@ -159,7 +159,7 @@ func TestLedgerAfterRestart(t *testing.T) {
 		{false, true, 1, nil, true},
 	} {
 		var got eventLog
-		l := &ledger{names: []string{"a"}, observer: &got, entries: map[string]entry{}, log: t.Logf}
+		l := &ledger{view: view{names: []string{"a"}, observer: &got, log: t.Logf}, entries: map[string]entry{}}
 		if c.known {
 			l.entries["a"] = entry{op: 1, due: 2}
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/moby/moby/api/types/container"
 
-	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
@@ -105,9 +104,8 @@ func (p *Environment) addNode(names []string) {
 			box: box{name: name, engine: p.engine, faked: p.fakes(name)}, node: n,
 			fsync: p.cfg.Server.Fsync, command: storeCommand(p.cfg.Server.Fsync),
 			ledger: &ledger{
-				server: name, names: p.cfg.Names, observer: p.observer,
-				log: p.log.printf, entries: map[string]entry{},
-				makers: m, stray: map[string]bool{},
+				view:   view{names: p.cfg.Names, observer: p.observer, log: p.log.printf, subject: name + " is"},
+				server: name, entries: map[string]entry{}, makers: m, stray: map[string]bool{},
 			},
 		}
 		if p.cfg.Server.Cluster {
@@ -145,7 +143,7 @@ func (p *Environment) startEnsemble(self owner, image string) error {
 	e.learner = newLearner(g.Servers, func(s *ZooKeeperServer, t txn) {
 		if last := leader; last != s.name {
 			if leader = s.name; last != "" {
-				p.observer.Server(history.Entry{Process: history.Process{Name: leader}, Type: history.Event, F: history.Promote, Text: last})
+				p.observer.Server(promotion(leader, last))
 			}
 		}
 		e.nodes.commit(leader, t)

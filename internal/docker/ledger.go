@@ -8,21 +8,15 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
-	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 // ledger knows the entries of the locks in one server: the acquire that made each, and
 // its end by the server's clock. It turns the server's reports into entries of the
 // history.
 type ledger struct {
-	server   string
-	names    []string // of the locks: only these keys count
-	observer env.Observer
-	log      func(format string, args ...any)
-
-	mu      sync.Mutex
+	view
+	server  string
 	entries map[string]entry
-	dropped bool // a report was missed: nothing is observed in this run
 
 	// For a server that may get the data of another one, or its own older data; see
 	// succession.go.
@@ -53,29 +47,38 @@ type act struct {
 	script bool // an inner command of a script
 }
 
-// drop stops observing the server in this run: no verdict is better than a wrong one. A
-// server without a ledger is never observed.
-func (l *ledger) drop(format string, args ...any) {
-	if l == nil {
+// role is the role of a server in its node.
+type role uint8
+
+const (
+	roleMaster  role = iota // the master, or a server without replicas
+	roleDeposed             // a replica has taken its place, and it does not know that yet
+	roleReplica             // a replica: its master has already reported its changes
+	roleRising              // a master whose entries are not compared yet
+)
+
+// makers know which operation wrote a value on any server of a node: a replica that
+// becomes the master may have entries that another server has removed, and so may a
+// server that has lost power. nil: not needed.
+type makers struct {
+	mu  sync.Mutex
+	ops map[[2]string]int64 // by key and value
+}
+
+func (m *makers) note(key, value string, op int64) {
+	if m == nil {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.dropLocked(format, args...)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ops[[2]string{key, value}] = op
 }
 
-func (l *ledger) dropLocked(format string, args ...any) {
-	if !l.dropped {
-		l.dropped = true
-		l.log("%s is no longer observed: "+format, append([]any{l.server}, args...)...)
-	}
-}
-
-// observes reports whether every report was understood so far.
-func (l *ledger) observes() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return !l.dropped
+func (m *makers) find(key, value string) (op int64, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	op, ok = m.ops[[2]string{key, value}]
+	return op, ok
 }
 
 // apply applies the changes of one command, in order.
@@ -127,12 +130,12 @@ func (l *ledger) applyOwnLocked(c change) {
 		f = history.Lose
 	}
 	delete(l.entries, c.key)
-	l.report(f, c.key, nil, e.op)
+	l.report(f, c.key, e.op, 0)
 }
 
 func (l *ledger) change(a act, c change) {
 	old, had := l.entries[c.key]
-	by := &a.by.op
+	by := a.by.op
 	if l.stray[c.key] && c.event != "set" {
 		return
 	}
@@ -140,7 +143,7 @@ func (l *ledger) change(a act, c change) {
 	case "del", "rename_from", "move_from":
 		if had {
 			delete(l.entries, c.key)
-			l.report(history.Remove, c.key, by, old.op)
+			l.report(history.Remove, c.key, old.op, by)
 		}
 	case "expire", "persist":
 		due, ok := dueAfter(a, old.due)
@@ -152,7 +155,7 @@ func (l *ledger) change(a act, c change) {
 		if strings.EqualFold(a.words[0], "SET") || due == old.due {
 			return // the change before this one has reported it
 		}
-		l.report(expiryEvent(due, old.due), c.key, by, old.op)
+		l.report(expiryEvent(due, old.due), c.key, old.op, by)
 	default:
 		l.write(a, c, old, had)
 	}
@@ -161,23 +164,23 @@ func (l *ledger) change(a act, c change) {
 // write applies a change of a key's value. Relevant is whether there is a value, and
 // who replaced it.
 func (l *ledger) write(a act, c change, old entry, had bool) {
-	by := &a.by.op
+	by := a.by.op
 	l.makers.note(c.key, valueOf(a), a.by.op)
 	delete(l.stray, c.key)
 	switch {
 	case !had:
 		l.entries[c.key] = entry{op: a.by.op, value: valueOf(a), due: firstDue(a)}
-		l.report(history.Granted, c.key, by, a.by.op)
+		l.report(history.Granted, c.key, a.by.op, by)
 	case c.event != "set":
 	case a.script && valueOf(a) == old.value:
 		// A script that writes the value that it has found grants the same entry again.
 		due := firstDue(a)
 		l.entries[c.key] = entry{op: old.op, value: old.value, due: due}
-		l.report(expiryEvent(due, old.due), c.key, by, old.op)
+		l.report(expiryEvent(due, old.due), c.key, old.op, by)
 	default:
 		l.entries[c.key] = entry{op: a.by.op, value: valueOf(a), due: firstDue(a)}
-		l.report(history.Takeover, c.key, by, old.op)
-		l.report(history.Granted, c.key, by, a.by.op)
+		l.report(history.Takeover, c.key, old.op, by)
+		l.report(history.Granted, c.key, a.by.op, by)
 	}
 }
 
@@ -260,7 +263,7 @@ func (l *ledger) lose() {
 	for _, key := range l.names {
 		if e, ok := l.entries[key]; ok {
 			delete(l.entries, key)
-			l.report(history.Lose, key, nil, e.op)
+			l.report(history.Lose, key, e.op, 0)
 		}
 	}
 }
@@ -278,26 +281,12 @@ func (l *ledger) compare(key string, there bool, at time.Duration) {
 		l.dropLocked("after a restart it has %q, with an unknown owner", key)
 	case !there && ok && e.due <= at:
 		delete(l.entries, key)
-		l.report(history.Expire, key, nil, e.op)
+		l.report(history.Expire, key, e.op, 0)
 	case !there && ok:
 		delete(l.entries, key)
-		l.report(history.Lose, key, nil, e.op)
+		l.report(history.Lose, key, e.op, 0)
 	}
 }
 
-// report passes an entry to the observer. The caller holds mu, which keeps entries in
-// order.
-func (l *ledger) report(f, key string, by *int64, op int64) {
-	e := history.Entry{
-		Process: history.Process{Name: l.server},
-		Type:    history.Event,
-		F:       f,
-		Lock:    key,
-		Key:     key,
-		Op:      history.Some(op),
-	}
-	if by != nil {
-		e.By = history.Some(*by)
-	}
-	l.observer.Server(e)
-}
+// report passes an event of the server to the observer.
+func (l *ledger) report(f, key string, op, by int64) { l.event(l.server, f, key, key, op, by) }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
@@ -59,10 +58,7 @@ func (n *node) promote(s *server, f *feed, turn int) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s.setFeed(f, turn, func() {
-		n.observer.Server(history.Entry{
-			Process: history.Process{Name: s.name}, Type: history.Event,
-			F: history.Promote, Text: n.master.name,
-		})
+		n.observer.Server(promotion(s.name, n.master.name))
 		s.ledger.adopt(n.master.ledger.depose(), found, at)
 		n.master = s
 	})

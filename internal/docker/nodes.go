@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -16,21 +15,16 @@ import (
 // every request before it is sent, and the learner every transaction. So nodes knows
 // who made and who removed a node, whatever the client was answered.
 type nodes struct {
-	names    []string // of the locks
-	observer env.Observer
-	log      func(format string, args ...any)
+	view
 	// beyond records that a transaction of that number exists.
 	beyond func(zxid int64)
 
-	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced when something below has changed
 	zxid     int64         // the last reported transaction
 	requests map[ask]int64 // the operations of requests
 	live     map[string]znode
 	gone     map[string]bool // former entries
 	sessions map[string][]session
 	closed   map[int64]bool // sessions
-	dropped  bool           // a report was missed: nothing is observed in this run
 }
 
 // ask identifies a request, as the ensemble does.
@@ -53,37 +47,10 @@ type session struct {
 
 func newNodes(names []string, o env.Observer, log func(string, ...any)) *nodes {
 	return &nodes{
-		names: names, observer: o, log: log, changed: make(chan struct{}),
+		view:     view{names: names, observer: o, log: log, subject: "the ensemble is", changed: make(chan struct{})},
 		requests: map[ask]int64{}, live: map[string]znode{}, gone: map[string]bool{},
 		sessions: map[string][]session{}, closed: map[int64]bool{},
 	}
-}
-
-// drop stops observing the ensemble in this run: no verdict is better than a wrong one.
-func (n *nodes) drop(format string, args ...any) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.dropLocked(format, args...)
-}
-
-func (n *nodes) dropLocked(format string, args ...any) {
-	if !n.dropped {
-		n.dropped = true
-		n.log("the ensemble is no longer observed: "+format, args...)
-	}
-	n.signal()
-}
-
-// observes reports whether every report was understood so far.
-func (n *nodes) observes() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return !n.dropped
-}
-
-func (n *nodes) signal() {
-	close(n.changed)
-	n.changed = make(chan struct{})
 }
 
 // addRequest records a request that is about to be sent.
@@ -179,20 +146,11 @@ func (n *nodes) remove(leader, f, path string, by int64) {
 	}
 }
 
-// report passes an entry to the observer. by is 0 without an operation. The caller
-// holds mu, which keeps entries in order.
+// report passes an event of the leader to the observer.
 func (n *nodes) report(leader, f, path string, op, by int64) {
-	if n.dropped {
-		return
+	if !n.dropped {
+		n.event(leader, f, n.lockOf(path), path, op, by)
 	}
-	e := history.Entry{
-		Process: history.Process{Name: leader}, Type: history.Event, F: f,
-		Lock: n.lockOf(path), Key: path, Op: history.Some(op),
-	}
-	if by != 0 {
-		e.By = history.Some(by)
-	}
-	n.observer.Server(e)
 }
 
 // tellLimit is how long a report may take that must precede a client's answer. Without

@@ -28,7 +28,12 @@ func (s *server) reach(ctx context.Context, client string) (*net.TCPConn, dialec
 	return r.conn, &redisTalk{route: r, server: s, client: client}, nil
 }
 
-func (s *server) drop(format string, args ...any) { s.ledger.drop(format, args...) }
+// drop implements farServer. A server without a ledger is never observed.
+func (s *server) drop(format string, args ...any) {
+	if s.ledger != nil {
+		s.ledger.drop(format, args...)
+	}
+}
 
 // request registers the request with the feed before it is sent, so that the feed
 // recognises it.

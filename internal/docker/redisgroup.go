@@ -107,7 +107,7 @@ func Redis(ctx context.Context, opts Options) (addr string, remove func(context.
 	}
 	s := &server{
 		box: box{name: catalogue.RedisName, engine: e}, command: storeCommand(catalogue.FsyncNone),
-		ledger: &ledger{log: (&lockedWriter{w: opts.Log}).printf},
+		ledger: &ledger{view: view{subject: catalogue.RedisName + " is", log: (&lockedWriter{w: opts.Log}).printf}},
 	}
 	remove = func(ctx context.Context) error { return errors.Join(s.box.remove(ctx), e.close()) }
 	if err = s.create(ctx, self, image, redisPort); err == nil {

@@ -2,7 +2,6 @@ package docker
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -14,21 +13,15 @@ import (
 // locks' names: the acquire that made each, and its fate. Links report every command
 // before it is sent, and the audit every change.
 type rows struct {
-	names    []string // of the locks
-	observer env.Observer
-	log      func(format string, args ...any)
-
-	mu       sync.Mutex
+	view
 	server   string                // the primary's name
 	reign    int                   // number of earlier primaries and restarts
 	asked    int64                 // number of requests to report everything that is done
 	answered int64                 // the last of these that was answered
 	nudge    chan struct{}         // holds an element if some are not
-	changed  chan struct{}         // closed and replaced when something below or answered has changed
 	sent     map[int64]sentCommand // by connection of this reign: its last command
 	grants   map[string]int        // the acquire whose grant a lock's row belongs to; 0: none
 	makers   map[mysql.Row]int     // the same, for earlier rows: they may come back
-	dropped  bool                  // a report was missed, or rows cannot be observed: nothing is observed in this run
 }
 
 // sentCommand is a command: its operation, and its meaning for the grant of its row.
@@ -39,41 +32,17 @@ type sentCommand struct {
 
 func newRows(names []string, server string, o env.Observer, log func(string, ...any)) *rows {
 	return &rows{
-		names: names, server: server, observer: o, log: log,
-		nudge: make(chan struct{}, 1), changed: make(chan struct{}),
+		view:   view{names: names, observer: o, log: log, subject: rowsOf(server), changed: make(chan struct{})},
+		server: server, nudge: make(chan struct{}, 1),
 		sent: map[int64]sentCommand{}, grants: map[string]int{}, makers: map[mysql.Row]int{},
 	}
 }
 
-// drop stops observing the server in this run: no verdict is better than a wrong one.
-func (r *rows) drop(format string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.dropLocked(format, args...)
-}
-
-func (r *rows) dropLocked(format string, args ...any) {
-	if !r.dropped {
-		r.dropped = true
-		r.log("the rows of "+r.server+" are no longer observed: "+format, args...)
-	}
-	r.signal()
-}
+// rowsOf returns the subject of messages about the rows of a server.
+func rowsOf(server string) string { return "the rows of " + server + " are" }
 
 // blind stops observing because the lock's entries are no rows.
 func (r *rows) blind() { r.dropped = true }
-
-// observes reports whether every report was understood so far.
-func (r *rows) observes() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return !r.dropped
-}
-
-func (r *rows) signal() {
-	close(r.changed)
-	r.changed = make(chan struct{})
-}
 
 // now returns the present reign. The numbers of connections are valid in one reign
 // only.
@@ -197,11 +166,9 @@ func (r *rows) become(name string, found map[string]mysql.Row) {
 	defer r.mu.Unlock()
 	defer r.signal()
 	if name != r.server {
-		r.observer.Server(history.Entry{
-			Process: history.Process{Name: name}, Type: history.Event, F: history.Promote, Text: r.server,
-		})
+		r.observer.Server(promotion(name, r.server))
 	}
-	r.server = name
+	r.server, r.subject = name, rowsOf(name)
 	r.reign++
 	clear(r.sent)
 	for _, lock := range r.names {
@@ -225,24 +192,15 @@ func (r *rows) become(name string, found map[string]mysql.Row) {
 	}
 }
 
-// report passes an entry to the observer. by is 0 without an operation. The caller
-// holds mu, which keeps entries in order.
+// report passes an event of the primary to the observer.
 //
 // A Lose never has history.SessionOver: only named locks, and rows that a transaction
 // has locked or not committed, end with a session. Triggers see no named locks, and the
 // audit shows committed changes only. A Lose here is a row that a new primary lacks.
 func (r *rows) report(f, lock string, op, by int) {
-	if r.dropped {
-		return
+	if !r.dropped {
+		r.event(r.server, f, lock, lock, int64(op), int64(by))
 	}
-	e := history.Entry{
-		Process: history.Process{Name: r.server}, Type: history.Event, F: f,
-		Lock: lock, Key: lock, Op: history.Some(int64(op)),
-	}
-	if by != 0 {
-		e.By = history.Some(int64(by))
-	}
-	r.observer.Server(e)
 }
 
 // lookEvery is how often changes and the state of servers are checked without a

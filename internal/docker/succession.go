@@ -1,45 +1,10 @@
 package docker
 
 import (
-	"sync"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 )
-
-// role is the role of a server in its node.
-type role uint8
-
-const (
-	roleMaster  role = iota // the master, or a server without replicas
-	roleDeposed             // a replica has taken its place, and it does not know that yet
-	roleReplica             // a replica: its master has already reported its changes
-	roleRising              // a master whose entries are not compared yet
-)
-
-// makers know which operation wrote a value on any server of a node: a replica that
-// becomes the master may have entries that another server has removed, and so may a
-// server that has lost power. nil: not needed.
-type makers struct {
-	mu  sync.Mutex
-	ops map[[2]string]int64 // by key and value
-}
-
-func (m *makers) note(key, value string, op int64) {
-	if m == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.ops[[2]string{key, value}] = op
-}
-
-func (m *makers) find(key, value string) (op int64, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	op, ok = m.ops[[2]string{key, value}]
-	return op, ok
-}
 
 // hasRole reports whether the server has that role.
 func (l *ledger) hasRole(p role) bool {
@@ -97,7 +62,7 @@ func (l *ledger) adopt(had, found map[string]entry, at time.Duration) {
 			if old.due <= at {
 				f = history.Expire
 			}
-			l.report(f, key, nil, old.op)
+			l.report(f, key, old.op, 0)
 		}
 		if !there {
 			continue
@@ -107,7 +72,7 @@ func (l *ledger) adopt(had, found map[string]entry, at time.Duration) {
 			now.op = old.op
 		case known:
 			now.op = op
-			l.report(history.Granted, key, nil, op)
+			l.report(history.Granted, key, op, 0)
 		default:
 			l.dropLocked("it has %q, with an unknown owner", key)
 			continue

@@ -39,7 +39,7 @@ func TestSuccession(t *testing.T) {
 			m.note("a", "v1", 1)
 			m.note("a", "v2", 2)
 			member := func() *ledger {
-				return &ledger{names: []string{"a"}, observer: &got, entries: map[string]entry{}, makers: m, stray: map[string]bool{}, log: t.Logf}
+				return &ledger{view: view{names: []string{"a"}, observer: &got, log: t.Logf}, entries: map[string]entry{}, makers: m, stray: map[string]bool{}}
 			}
 			old, next := member(), member()
 			found := map[string]entry{}
@@ -77,7 +77,7 @@ func TestSuccession(t *testing.T) {
 func TestSuccessionInTime(t *testing.T) {
 	t.Parallel()
 	var got eventLog
-	l := &ledger{names: []string{"a"}, observer: &got, entries: map[string]entry{}, makers: &makers{ops: map[[2]string]int64{}}, log: t.Logf}
+	l := &ledger{view: view{names: []string{"a"}, observer: &got, log: t.Logf}, entries: map[string]entry{}, makers: &makers{ops: map[[2]string]int64{}}}
 	l.rise()
 	l.applyOwn(change{"expired", "a"})
 	e := entry{op: 1, value: "v1", due: 20}
@@ -92,7 +92,7 @@ func TestSuccessionInTime(t *testing.T) {
 func TestAnOldMasterThatFollowsAlready(t *testing.T) {
 	t.Parallel()
 	var got eventLog
-	l := &ledger{names: []string{"a"}, observer: &got, entries: map[string]entry{}, stray: map[string]bool{}, log: t.Logf}
+	l := &ledger{view: view{names: []string{"a"}, observer: &got, log: t.Logf}, entries: map[string]entry{}, stray: map[string]bool{}}
 	l.follow()
 	if had := l.depose(); len(had) > 0 {
 		t.Errorf("it had %v", had)
@@ -161,8 +161,9 @@ func TestChangesOfAReplicaAreItsMasters(t *testing.T) {
 	s := &server{
 		box: box{name: "redis-1", Addr: addr}, node: &node{master: &server{}}, turns: 1,
 		ledger: &ledger{
-			names: []string{"a"}, observer: &got, entries: map[string]entry{}, role: roleDeposed,
-			makers: &makers{ops: map[[2]string]int64{}}, stray: map[string]bool{}, log: t.Logf,
+			view:    view{names: []string{"a"}, observer: &got, log: t.Logf},
+			entries: map[string]entry{}, role: roleDeposed,
+			makers: &makers{ops: map[[2]string]int64{}}, stray: map[string]bool{},
 		},
 	}
 	if err := s.listen(1); err != nil {

@@ -1,0 +1,69 @@
+package docker
+
+import (
+	"sync"
+
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+)
+
+// view is what is observed of servers in a run: all that happens to the entries of
+// locks, or nothing any more.
+type view struct {
+	names    []string // of the locks
+	observer env.Observer
+	log      func(format string, args ...any)
+	subject  string // of a message, with its verb: "redis-1 is"
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced when dropped or more has changed; nil: nobody waits
+	dropped bool          // a report was missed: nothing is observed in this run
+}
+
+// drop stops observing in this run: no verdict is better than a wrong one.
+func (v *view) drop(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.dropLocked(format, args...)
+}
+
+func (v *view) dropLocked(format string, args ...any) {
+	if !v.dropped {
+		v.dropped = true
+		v.log(v.subject+" no longer observed: "+format, args...)
+	}
+	v.signal()
+}
+
+// observes reports whether every report was understood so far.
+func (v *view) observes() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return !v.dropped
+}
+
+// signal wakes those who wait for a change. The caller holds mu.
+func (v *view) signal() {
+	if v.changed != nil {
+		close(v.changed)
+		v.changed = make(chan struct{})
+	}
+}
+
+// event passes an event of an entry to the observer. by is 0 without an operation. The
+// caller holds mu, which keeps events in order.
+func (v *view) event(server, f, lock, key string, op, by int64) {
+	e := history.Entry{
+		Process: history.Process{Name: server}, Type: history.Event, F: f,
+		Lock: lock, Key: key, Op: history.Some(op),
+	}
+	if by != 0 {
+		e.By = history.Some(by)
+	}
+	v.observer.Server(e)
+}
+
+// promotion is the event of a server that takes the place of another.
+func promotion(server, last string) history.Entry {
+	return history.Entry{Process: history.Process{Name: server}, Type: history.Event, F: history.Promote, Text: last}
+}
