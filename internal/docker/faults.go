@@ -9,50 +9,47 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Pause stops a client's processes, or a server's process.
-func (p *Environment) Pause(name string) error {
+// onHost acts on the named server or client.
+func (p *Environment) onHost(name string, onServer func(machine) error, onClient func(*client) error) error {
 	if s, err := p.machine(name); err == nil {
-		return s.pause(p.ctx)
+		return onServer(s)
 	}
+	return p.onClient(name, onClient)
+}
+
+// onClient acts on the named client.
+func (p *Environment) onClient(name string, do func(*client) error) error {
 	c, err := p.find(name)
 	if err != nil {
 		return err
 	}
-	return c.pause()
+	return do(c)
+}
+
+// Pause stops a client's processes, or a server's process.
+func (p *Environment) Pause(name string) error {
+	return p.onHost(name, func(s machine) error { return s.pause(p.ctx) }, func(c *client) error { return c.pause() })
 }
 
 // Resume continues a paused client or server.
 func (p *Environment) Resume(name string) error {
-	if s, err := p.machine(name); err == nil {
-		return s.resume(p.ctx)
-	}
-	c, err := p.find(name)
-	if err != nil {
-		return err
-	}
-	return c.resume()
+	return p.onHost(name, func(s machine) error { return s.resume(p.ctx) }, func(c *client) error { return c.resume() })
 }
 
 // Kill ends the client's processes; the kernel closes their connections.
 func (p *Environment) Kill(name string) error {
-	c, err := p.find(name)
-	if err != nil {
-		return err
-	}
-	return c.kill()
+	return p.onClient(name, func(c *client) error { return c.kill() })
 }
 
 // PowerOff ends the client's processes. Its links keep the connections to the servers
 // open and silent.
 func (p *Environment) PowerOff(name string) error {
-	c, err := p.find(name)
-	if err != nil {
-		return err
-	}
-	for _, l := range c.links {
-		l.dark.Store(true)
-	}
-	return c.kill()
+	return p.onClient(name, func(c *client) error {
+		for _, l := range c.links {
+			l.dark.Store(true)
+		}
+		return c.kill()
+	})
 }
 
 // Stop ends the server's process.
@@ -97,28 +94,19 @@ func (p *Environment) Relieve(name string) error {
 
 // Jump moves the wall clock of a client or a server.
 func (p *Environment) Jump(host string, by time.Duration) error {
-	if s, err := p.machine(host); err == nil {
-		return s.jump(p.ctx, by)
-	}
-	c, err := p.find(host)
-	if err != nil {
-		return err
-	}
-	return c.each(func(c *client) error { return c.jump(by) })
+	return p.onHost(host, func(s machine) error { return s.jump(p.ctx, by) }, func(c *client) error {
+		return c.each(func(c *client) error { return c.jump(by) })
+	})
 }
 
 // Rate makes the clocks of a client gain this much in each T. It returns an error for
 // servers: their clocks are those of this machine, and libfaketime sets a rate only
 // when a server starts.
 func (p *Environment) Rate(host string, gain time.Duration) error {
-	if _, err := p.machine(host); err == nil {
-		return fmt.Errorf("docker: the clocks of %s cannot be made fast or slow", host)
-	}
-	c, err := p.find(host)
-	if err != nil {
-		return err
-	}
-	return c.each(func(c *client) error { return c.rate(gain) })
+	fails := func(machine) error { return fmt.Errorf("docker: the clocks of %s cannot be made fast or slow", host) }
+	return p.onHost(host, fails, func(c *client) error {
+		return c.each(func(c *client) error { return c.rate(gain) })
+	})
 }
 
 // Impair disturbs a link until Restore.
@@ -154,10 +142,8 @@ func (p *Environment) Hang(name string) error { return p.hang(name, true) }
 func (p *Environment) Unhang(name string) error { return p.hang(name, false) }
 
 func (p *Environment) hang(name string, hung bool) error {
-	c, err := p.find(name)
-	if err != nil {
-		return err
-	}
-	c.hung.Store(hung)
-	return nil
+	return p.onClient(name, func(c *client) error {
+		c.hung.Store(hung)
+		return nil
+	})
 }

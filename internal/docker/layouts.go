@@ -136,7 +136,7 @@ func (p *Environment) startEnsemble(self owner, image string) error {
 	if err := g.start(p.ctx, self, image); err != nil {
 		return err
 	}
-	if err := g.each(func(_ int, s *ZooKeeperServer) error { return s.warm(p.ctx) }); err != nil {
+	if err := together(g.Servers, func(s *ZooKeeperServer) error { return s.warm(p.ctx) }); err != nil {
 		return err
 	}
 	leader := ""

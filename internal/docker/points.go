@@ -10,14 +10,10 @@ import (
 // without points, the point before an operation's first request is reached before the
 // operation.
 func (c *client) arm(r *openOperation) error {
-	steps := c.run.cfg.Lock.Steps.Acquire
-	switch r.kind {
-	case history.Release:
-		steps = c.run.cfg.Lock.Steps.Release
-	case history.Acquire:
-	default:
+	if r.kind != history.Acquire && r.kind != history.Release {
 		return nil // the harness itself is at these points
 	}
+	steps := c.steps(r)
 	for _, in := range c.run.cfg.Schedule {
 		p := in.Point
 		if p == nil || p.Client != c.name || p.Op != r.kind || p.Acquisition != r.op.Acquisition || p.OK {
@@ -51,18 +47,22 @@ func (c *client) arm(r *openOperation) error {
 // returns. A client that was stopped meanwhile is released only when it goes on, after
 // its clocks are set. Of the tasks of a run only the one that the fault struck hangs.
 func (c *client) reached(r openOperation, a worker.Answer, seen bool) {
-	steps := c.run.cfg.Lock.Steps.Acquire
-	if r.kind == history.Release {
-		steps = c.run.cfg.Lock.Steps.Release
-	}
 	hung := c.hung.Load()
 	if seen {
-		c.run.observer.Point(c.name, r.op, c.point(&r, a, steps))
+		c.run.observer.Point(c.name, r.op, c.point(&r, a, c.steps(&r)))
 	}
 	r.entry.unrequested = a.Run != 0 && (hung || !c.hung.Load())
 	if c.blocks(&r, true) {
 		c.process.Send(worker.Request{Go: a.At}) // a failed write shows as the worker's end
 	}
+}
+
+// steps returns how many requests an acquire or a release of the lock makes.
+func (c *client) steps(r *openOperation) int {
+	if r.kind == history.Release {
+		return c.run.cfg.Lock.Steps.Release
+	}
+	return c.run.cfg.Lock.Steps.Acquire
 }
 
 func (c *client) point(r *openOperation, a worker.Answer, steps int) faults.Point {

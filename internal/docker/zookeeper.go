@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -80,25 +80,14 @@ func newEnsemble(e *engine, n int) *Ensemble {
 // start makes all servers, and returns when they answer. On error remove removes what
 // exists.
 func (g *Ensemble) start(ctx context.Context, self owner, image string) error {
-	err := g.each(func(_ int, s *ZooKeeperServer) error { return s.create(ctx, self, image) })
+	err := together(g.Servers, func(s *ZooKeeperServer) error { return s.create(ctx, self, image) })
 	if err == nil {
-		err = g.each(func(i int, s *ZooKeeperServer) error { return g.configure(ctx, i, s) })
+		err = together(g.Servers, func(s *ZooKeeperServer) error { return g.configure(ctx, s) })
 	}
 	if err == nil {
-		err = g.each(func(_ int, s *ZooKeeperServer) error { return s.Start(ctx) })
+		err = together(g.Servers, func(s *ZooKeeperServer) error { return s.Start(ctx) })
 	}
 	return err
-}
-
-// each calls do for all servers in parallel.
-func (g *Ensemble) each(do func(i int, s *ZooKeeperServer) error) error {
-	errs := make([]error, len(g.Servers))
-	var all sync.WaitGroup
-	for i, s := range g.Servers {
-		all.Go(func() { errs[i] = do(i, s) })
-	}
-	all.Wait()
-	return errors.Join(errs...)
 }
 
 // create makes the container.
@@ -112,13 +101,13 @@ func (s *ZooKeeperServer) create(ctx context.Context, self owner, image string) 
 }
 
 // configure writes a server's files.
-func (g *Ensemble) configure(ctx context.Context, i int, s *ZooKeeperServer) error {
+func (g *Ensemble) configure(ctx context.Context, s *ZooKeeperServer) error {
 	var conf strings.Builder
 	conf.WriteString(zooKeeperConfig)
 	for k, o := range g.Servers {
 		fmt.Fprintf(&conf, "server.%d=%s:2888:3888\n", k+1, o.Host)
 	}
-	return s.sh(ctx, fmt.Sprintf("echo %d >/data/myid; cat >/data/zoo.cfg <<'end'\n%send", i+1, conf.String()))
+	return s.sh(ctx, fmt.Sprintf("echo %d >/data/myid; cat >/data/zoo.cfg <<'end'\n%send", slices.Index(g.Servers, s)+1, conf.String()))
 }
 
 // Close removes all containers.
@@ -127,7 +116,7 @@ func (g *Ensemble) Close(ctx context.Context) error {
 }
 
 func (g *Ensemble) remove(ctx context.Context) error {
-	return g.each(func(_ int, s *ZooKeeperServer) error { return s.remove(ctx) })
+	return together(g.Servers, func(s *ZooKeeperServer) error { return s.remove(ctx) })
 }
 
 // Addrs returns the addresses of the servers on this machine.
@@ -172,11 +161,11 @@ func (g *Ensemble) Restore(ctx context.Context, zxid int64, snapshot []byte) err
 	script := fmt.Sprintf("%s && rm -rf /data/version-2 && mkdir /data/version-2 && base64 -d >/data/version-2/snapshot.%x <<'end'\n%s\nend",
 		killServer, zxid, base64.StdEncoding.EncodeToString(snapshot))
 	// All servers stop before the first one starts, which would learn from the others.
-	err := g.each(func(_ int, s *ZooKeeperServer) error { return s.sh(ctx, script) })
+	err := together(g.Servers, func(s *ZooKeeperServer) error { return s.sh(ctx, script) })
 	if err != nil {
 		return err
 	}
-	return g.each(func(_ int, s *ZooKeeperServer) error { return s.Start(ctx) })
+	return together(g.Servers, func(s *ZooKeeperServer) error { return s.Start(ctx) })
 }
 
 // Start starts the server on its files, and returns when it serves clients, which needs

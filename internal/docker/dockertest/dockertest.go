@@ -88,11 +88,9 @@ func Pace(t testing.TB) time.Duration {
 	return took[1]
 }
 
-// Redis returns the address of a Redis server without a disk that ends with the test.
-func Redis(t testing.TB) (addr string) {
+// endWith fails the test if its servers were not made, and removes them at its end.
+func endWith(t testing.TB, err error, remove func(context.Context) error) {
 	t.Helper()
-	Require(t)
-	addr, remove, err := docker.Redis(t.Context(), docker.Options{Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +99,14 @@ func Redis(t testing.TB) (addr string) {
 			t.Error(err)
 		}
 	})
+}
+
+// Redis returns the address of a Redis server without a disk that ends with the test.
+func Redis(t testing.TB) (addr string) {
+	t.Helper()
+	Require(t)
+	addr, remove, err := docker.Redis(t.Context(), docker.Options{Log: t.Output()})
+	endWith(t, err, remove)
 	return addr
 }
 
@@ -109,14 +115,7 @@ func Group(t testing.TB, n int) []*docker.Member {
 	t.Helper()
 	Require(t)
 	g, err := docker.RedisGroup(t.Context(), n, docker.Options{Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := g.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	endWith(t, err, g.Close)
 	return g.Members
 }
 
@@ -125,14 +124,7 @@ func ZooKeeper(t testing.TB) *docker.Ensemble {
 	t.Helper()
 	Require(t)
 	g, err := docker.ZooKeeper(t.Context(), 3, docker.Options{Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := g.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	endWith(t, err, g.Close)
 	return g
 }
 
@@ -141,13 +133,6 @@ func MySQL(t testing.TB, flags ...string) *docker.MySQLServer {
 	t.Helper()
 	Require(t)
 	s, err := docker.MySQL(t.Context(), docker.Options{Log: t.Output()}, flags...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	endWith(t, err, s.Close)
 	return s
 }
