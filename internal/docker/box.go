@@ -31,8 +31,8 @@ type box struct {
 func (b *box) serverName() string { return b.name }
 
 // create makes the container with these changes, and publishes its port.
-func (b *box) create(ctx context.Context, self owner, image, port string, changes ...func(*container.HostConfig)) error {
-	id, addrs, err := b.engine.create(ctx, self, image, []string{port}, changes...)
+func (b *box) create(ctx context.Context, image, port string, changes ...func(*container.HostConfig)) error {
+	id, addrs, err := b.engine.create(ctx, image, []string{port}, changes...)
 	if err != nil {
 		return err
 	}

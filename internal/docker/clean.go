@@ -31,13 +31,9 @@ func Clean(ctx context.Context) (removed []string, err error) {
 		return nil, err
 	}
 	defer e.close()
-	self, err := thisOwner()
-	if err != nil {
-		return nil, err
-	}
 	begun := time.Now()
 	for quiet := begun; ; {
-		more, err := e.clean(ctx, self)
+		more, err := e.clean(ctx)
 		// The engine may still list a removed container.
 		more = slices.DeleteFunc(more, func(what string) bool { return slices.Contains(removed, what) })
 		removed = append(removed, more...)
@@ -59,8 +55,8 @@ func Clean(ctx context.Context) (removed []string, err error) {
 }
 
 // clean removes what exists now.
-func (e *engine) clean(ctx context.Context, self owner) (removed []string, err error) {
-	removed, err = cleanWorkers(self)
+func (e *engine) clean(ctx context.Context) (removed []string, err error) {
+	removed, err = cleanWorkers(e.self)
 	errs := []error{err}
 	list, err := e.api.ContainerList(ctx, dockerapi.ContainerListOptions{
 		All:     true,
@@ -69,7 +65,7 @@ func (e *engine) clean(ctx context.Context, self owner) (removed []string, err e
 	errs = append(errs, err)
 	for _, c := range list.Items {
 		o, err := parseOwner(c.Labels[ownerLabel])
-		if err != nil || !o.dead(self, c.State == container.StateRunning) {
+		if err != nil || !o.dead(e.self, c.State == container.StateRunning) {
 			continue
 		}
 		if c.State == container.StateRemoving {

@@ -14,10 +14,10 @@ import (
 
 // create makes a container with these changes, and publishes its ports at addrs. If the
 // container does not start, it is removed.
-func (e *engine) create(ctx context.Context, o owner, image string, ports []string, changes ...func(*container.HostConfig)) (id string, addrs []string, err error) {
+func (e *engine) create(ctx context.Context, image string, ports []string, changes ...func(*container.HostConfig)) (id string, addrs []string, err error) {
 	c, err := testcontainers.Run(ctx, image, sleepOnly(image),
 		testcontainers.WithLogger(tclog.NewNoopLogger()),
-		testcontainers.WithLabels(map[string]string{ownerLabel: o.String()}),
+		testcontainers.WithLabels(map[string]string{ownerLabel: e.self.String()}),
 		testcontainers.WithExposedPorts(ports...),
 		testcontainers.WithHostConfigModifier(func(c *container.HostConfig) {
 			c.PortBindings = network.PortMap{}
@@ -57,17 +57,13 @@ func sleepOnly(image string) testcontainers.CustomizeRequestOption {
 	}
 }
 
-// prepare opens the engine and finds the owner and the image, for servers outside of
-// runs.
-func prepare(ctx context.Context, opts Options) (e *engine, self owner, image string, err error) {
-	if self, err = thisOwner(); err != nil {
-		return nil, self, "", err
-	}
+// prepare opens the engine and finds the image, for servers outside of runs.
+func prepare(ctx context.Context, opts Options) (e *engine, image string, err error) {
 	if e, err = open(ctx); err != nil {
-		return nil, self, "", err
+		return nil, "", err
 	}
 	if image, err = e.image(ctx, &lockedWriter{w: opts.Log}); err != nil {
-		return nil, self, "", errors.Join(err, e.close())
+		return nil, "", errors.Join(err, e.close())
 	}
-	return e, self, image, nil
+	return e, image, nil
 }

@@ -54,32 +54,28 @@ func newEnvironment(ctx context.Context, cfg env.Config, o env.Observer, opts Op
 }
 
 // build makes everything. If it fails, Close removes the parts that exist.
-func (p *Environment) build(opts Options) error {
+func (p *Environment) build(opts Options) (err error) {
 	if err := supported(p.cfg.Server); err != nil {
 		return err
-	}
-	self, err := thisOwner()
-	if err != nil {
-		return fmt.Errorf("docker: %w", err)
 	}
 	if p.engine, err = open(p.ctx); err != nil {
 		return err
 	}
-	removed, err := p.engine.clean(p.ctx, self)
+	removed, err := p.engine.clean(p.ctx)
 	if err != nil {
 		fmt.Fprintf(p.log, "clean up: %v\n", err)
 	}
 	if len(removed) > 0 {
 		fmt.Fprintf(p.log, "removed what an earlier run left: %s\n", strings.Join(removed, ", "))
 	}
-	if err := p.newServers(self); err != nil {
+	if err := p.newServers(); err != nil {
 		return err
 	}
 	command, err := workerCommand(p.cfg, opts)
 	if err != nil {
 		return err
 	}
-	return p.newClients(command, self)
+	return p.newClients(command, p.engine.self)
 }
 
 // workerCommand returns the command of a worker.

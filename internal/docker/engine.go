@@ -17,6 +17,7 @@ import (
 type engine struct {
 	provider *testcontainers.DockerProvider
 	api      dockerapi.APIClient
+	self     owner      // of what it makes
 	host     string     // where the ports of containers are reached from here
 	bind     netip.Addr // the address that they are bound to, on the engine's machine
 }
@@ -56,7 +57,11 @@ func open(ctx context.Context) (*engine, error) {
 		return nil, fmt.Errorf("no Docker engine answers: %w\n"+
 			"Start one, or point DOCKER_HOST at one on this machine (as unix:///var/run/docker.sock)", err)
 	}
-	e := &engine{provider: p, api: p.Client()}
+	self, err := thisOwner()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("docker: %w", err), p.Close())
+	}
+	e := &engine{provider: p, api: p.Client(), self: self}
 	e.host, e.bind = published(e.api.DaemonHost())
 	return e, nil
 }

@@ -16,12 +16,12 @@ const (
 // Container is a container of the servers' image without a server. do runs a shell
 // script in it.
 func Container(ctx context.Context, log io.Writer) (do func(script string, detach bool) error, remove func() error, err error) {
-	e, self, image, err := prepare(ctx, Options{Log: log})
+	e, image, err := prepare(ctx, Options{Log: log})
 	if err != nil {
 		return nil, nil, err
 	}
 	b := &box{engine: e}
-	if err := b.create(ctx, self, image, redisPort); err != nil {
+	if err := b.create(ctx, image, redisPort); err != nil {
 		return nil, nil, errors.Join(err, e.close())
 	}
 	do = func(script string, detach bool) error {

@@ -27,7 +27,7 @@ func OwnerOf(pid int, earlier uint64) string {
 
 // Create makes a container of an owner without starting it.
 func Create(ctx context.Context, owner string) (id string, err error) {
-	e, _, image, err := prepare(ctx, Options{})
+	e, image, err := prepare(ctx, Options{})
 	if err != nil {
 		return "", err
 	}
@@ -175,7 +175,7 @@ func Left(ctx context.Context, p *Environment) (names []string, err error) {
 
 // ServersImage returns the image of the servers.
 func ServersImage(ctx context.Context, log io.Writer) (string, error) {
-	e, _, image, err := prepare(ctx, Options{Log: log})
+	e, image, err := prepare(ctx, Options{Log: log})
 	if err != nil {
 		return "", err
 	}
@@ -188,7 +188,7 @@ func LastLines(log string) string { return lastLines(log) }
 // NewBase returns a new name for the base of the servers' image, so that no image of it
 // exists yet; the engine knows its layers. remove removes both names.
 func NewBase(ctx context.Context) (base string, remove func(context.Context) error, err error) {
-	e, _, _, err := prepare(ctx, Options{})
+	e, _, err := prepare(ctx, Options{})
 	if err != nil {
 		return "", nil, err
 	}

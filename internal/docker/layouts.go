@@ -38,20 +38,20 @@ func supported(s catalogue.Server) error {
 
 // newServers makes the layout's servers, each in its own container, and returns when
 // they answer and know each other.
-func (p *Environment) newServers(self owner) error {
+func (p *Environment) newServers() error {
 	image, err := p.engine.image(p.ctx, p.log)
 	if err != nil {
 		return err
 	}
 	if len(p.layout.Ensemble) > 0 {
-		return p.startEnsemble(self, image)
+		return p.startEnsemble(image)
 	}
 	if len(p.layout.MySQL) > 0 {
 		of, err := p.engine.mysqlImage(p.ctx, image, len(p.layout.MySQL))
 		if err != nil {
 			return err
 		}
-		if err := p.newPrimary(self, of); err != nil {
+		if err := p.newPrimary(of); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func (p *Environment) newServers(self owner) error {
 		changes = append(changes, partitionable)
 	}
 	err = together(p.servers(), func(s *server) error {
-		err := s.create(p.ctx, self, image, redisPort, changes...)
+		err := s.create(p.ctx, image, redisPort, changes...)
 		if err == nil && (replicated || p.cfg.Server.Cluster) {
 			err = s.findHost(p.ctx)
 		}
@@ -125,7 +125,7 @@ func (p *Environment) addNode(names []string) {
 
 // startEnsemble starts the layout's ensemble, and returns when it answers and the
 // learner follows.
-func (p *Environment) startEnsemble(self owner, image string) error {
+func (p *Environment) startEnsemble(image string) error {
 	g := newEnsemble(p.engine, len(p.layout.Ensemble))
 	e := &ensemble{servers: g, nodes: newNodes(p.cfg.Names, p.observer, p.log.printf), cut: p.isCut}
 	p.ensemble = e
@@ -133,7 +133,7 @@ func (p *Environment) startEnsemble(self owner, image string) error {
 		s.name = p.layout.Ensemble[i]
 		e.members = append(e.members, &member{ZooKeeperServer: s, ensemble: e, nodes: e.nodes, state: state{up: true}})
 	}
-	if err := g.start(p.ctx, self, image); err != nil {
+	if err := g.start(p.ctx, image); err != nil {
 		return err
 	}
 	if err := together(g.Servers, func(s *ZooKeeperServer) error { return s.warm(p.ctx) }); err != nil {
@@ -167,7 +167,7 @@ func (p *Environment) startEnsemble(self owner, image string) error {
 }
 
 // newPrimary makes the layout's servers, and returns when they serve and follow.
-func (p *Environment) newPrimary(self owner, image string) error {
+func (p *Environment) newPrimary(image string) error {
 	names := p.layout.MySQL
 	x := &primary{
 		name: names[0], rows: newRows(p.cfg.Names, names[0], p.observer, p.log.printf),
@@ -187,7 +187,7 @@ func (p *Environment) newPrimary(self owner, image string) error {
 		})
 	}
 	x.first = x.servers[0]
-	err := together(x.servers, func(s *mysqld) error { return s.create(p.ctx, self, image, len(names) > 1) })
+	err := together(x.servers, func(s *mysqld) error { return s.create(p.ctx, image, len(names) > 1) })
 	if err == nil {
 		err = together(x.servers, func(s *mysqld) error { return s.launch(p.ctx) })
 	}

@@ -31,12 +31,12 @@ type mysqld struct {
 }
 
 // create makes the container, and opens our connections.
-func (s *mysqld) create(ctx context.Context, self owner, image string, replicated bool) (err error) {
+func (s *mysqld) create(ctx context.Context, image string, replicated bool) (err error) {
 	changes := []func(*container.HostConfig){inMemory}
 	if replicated {
 		changes = append(changes, partitionable)
 	}
-	err = s.box.create(ctx, self, image, mysqlPort, changes...)
+	err = s.box.create(ctx, image, mysqlPort, changes...)
 	if err == nil && replicated {
 		err = s.findHost(ctx)
 	}

@@ -39,13 +39,13 @@ func mysqlCommand(flags ...string) string {
 
 // MySQL starts a server with additional flags, and returns when it answers.
 func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, error) {
-	e, self, image, err := prepare(ctx, opts)
+	e, image, err := prepare(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	s := &MySQLServer{box: box{engine: e, name: "a MySQL server"}, flags: flags}
 	if image, err = e.mysqlImage(ctx, image, 1); err == nil {
-		err = s.create(ctx, self, image, mysqlPort)
+		err = s.create(ctx, image, mysqlPort)
 	}
 	if err == nil {
 		err = s.Start(ctx)

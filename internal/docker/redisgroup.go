@@ -24,13 +24,13 @@ type Member struct {
 // RedisGroup makes n containers with stopped servers. On error it removes them;
 // otherwise Close does.
 func RedisGroup(ctx context.Context, n int, opts Options) (*Group, error) {
-	e, self, image, err := prepare(ctx, opts)
+	e, image, err := prepare(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	g := &Group{engine: e}
 	for i := 0; i < n && err == nil; i++ {
-		err = g.add(ctx, self, image)
+		err = g.add(ctx, image)
 	}
 	if err != nil {
 		return nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
@@ -38,10 +38,10 @@ func RedisGroup(ctx context.Context, n int, opts Options) (*Group, error) {
 	return g, nil
 }
 
-func (g *Group) add(ctx context.Context, self owner, image string) error {
+func (g *Group) add(ctx context.Context, image string) error {
 	m := &Member{box: box{engine: g.engine, name: "a server"}, Port: port}
 	g.Members = append(g.Members, m)
-	if err := m.create(ctx, self, image, redisPort, partitionable); err != nil {
+	if err := m.create(ctx, image, redisPort, partitionable); err != nil {
 		return err
 	}
 	return m.findHost(ctx)
@@ -101,7 +101,7 @@ func (m *Member) Peer() string { return net.JoinHostPort(m.Host, m.Port) }
 // Redis starts a Redis server without disturbances and without a disk, for tests.
 // remove removes it.
 func Redis(ctx context.Context, opts Options) (addr string, remove func(context.Context) error, err error) {
-	e, self, image, err := prepare(ctx, opts)
+	e, image, err := prepare(ctx, opts)
 	if err != nil {
 		return "", nil, err
 	}
@@ -110,7 +110,7 @@ func Redis(ctx context.Context, opts Options) (addr string, remove func(context.
 		ledger: &ledger{view: view{subject: catalogue.RedisName + " is", log: (&lockedWriter{w: opts.Log}).printf}},
 	}
 	remove = func(ctx context.Context) error { return errors.Join(s.box.remove(ctx), e.close()) }
-	if err = s.create(ctx, self, image, redisPort); err == nil {
+	if err = s.create(ctx, image, redisPort); err == nil {
 		err = s.start(ctx)
 	}
 	if err != nil {

@@ -58,12 +58,12 @@ const zooKeeperScript = storeBirth + `echo $$ >/data/pid; exec java -Xms16m -Xmx
 // ZooKeeper starts an ensemble of n servers, and returns when all answer. On error it
 // removes them; otherwise Close does.
 func ZooKeeper(ctx context.Context, n int, opts Options) (*Ensemble, error) {
-	e, self, image, err := prepare(ctx, opts)
+	e, image, err := prepare(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	g := newEnsemble(e, n)
-	if err := g.start(ctx, self, image); err != nil {
+	if err := g.start(ctx, image); err != nil {
 		return nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
 	}
 	return g, nil
@@ -79,8 +79,8 @@ func newEnsemble(e *engine, n int) *Ensemble {
 
 // start makes all servers, and returns when they answer. On error remove removes what
 // exists.
-func (g *Ensemble) start(ctx context.Context, self owner, image string) error {
-	err := together(g.Servers, func(s *ZooKeeperServer) error { return s.create(ctx, self, image) })
+func (g *Ensemble) start(ctx context.Context, image string) error {
+	err := together(g.Servers, func(s *ZooKeeperServer) error { return s.create(ctx, image) })
 	if err == nil {
 		err = together(g.Servers, func(s *ZooKeeperServer) error { return g.configure(ctx, s) })
 	}
@@ -91,8 +91,8 @@ func (g *Ensemble) start(ctx context.Context, self owner, image string) error {
 }
 
 // create makes the container.
-func (s *ZooKeeperServer) create(ctx context.Context, self owner, image string) error {
-	id, addrs, err := s.engine.create(ctx, self, image, []string{zooKeeperPort, quorumPort}, partitionable, inMemory)
+func (s *ZooKeeperServer) create(ctx context.Context, image string) error {
+	id, addrs, err := s.engine.create(ctx, image, []string{zooKeeperPort, quorumPort}, partitionable, inMemory)
 	if err != nil {
 		return err
 	}
