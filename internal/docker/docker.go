@@ -11,6 +11,12 @@
 // for the members of an ensemble (learner), and MySQL's triggers record its changes
 // (audit).
 //
+// The files build on each other. From the ground up: engine, container and box with their
+// scripts; disturb, conn and link; view with what each kind of server reports (control,
+// feed and ledger; learner and nodes; audit and rows); the servers (server, ensemble,
+// primary); run, program and client; environment with its faults; layouts, which starts
+// the servers, and this file.
+//
 // Pausing needs Linux. Everything that a run makes carries the name of its process
 // (owner), so that Clean removes only the leftovers of ended runs.
 package docker
@@ -38,11 +44,11 @@ func Opener(ctx context.Context, opts Options) func(env.Config, env.Observer) (e
 // returns when the servers answer and the clients are ready. ctx bounds the whole run:
 // when it ends, all clients are dead and Run returns its error.
 func New(ctx context.Context, cfg env.Config, o env.Observer, opts Options) (*Environment, error) {
-	p := newEnvironment(ctx, cfg, o, opts)
-	if err := p.build(opts); err != nil {
-		return nil, errors.Join(err, p.Close())
+	e := newEnvironment(ctx, cfg, o, opts)
+	if err := e.build(opts); err != nil {
+		return nil, errors.Join(err, e.Close())
 	}
-	return p, nil
+	return e, nil
 }
 
 // newEnvironment returns an empty environment.
@@ -54,28 +60,28 @@ func newEnvironment(ctx context.Context, cfg env.Config, o env.Observer, opts Op
 }
 
 // build makes everything. If it fails, Close removes the parts that exist.
-func (p *Environment) build(opts Options) (err error) {
-	if err := supported(p.cfg.Server); err != nil {
+func (e *Environment) build(opts Options) (err error) {
+	if err := supported(e.cfg.Server); err != nil {
 		return err
 	}
-	if p.engine, err = open(p.ctx); err != nil {
+	if e.engine, err = open(e.ctx); err != nil {
 		return err
 	}
-	removed, err := p.engine.clean(p.ctx)
+	removed, err := e.engine.clean(e.ctx)
 	if err != nil {
-		fmt.Fprintf(p.log, "clean up: %v\n", err)
+		fmt.Fprintf(e.log, "clean up: %v\n", err)
 	}
 	if len(removed) > 0 {
-		fmt.Fprintf(p.log, "removed what an earlier run left: %s\n", strings.Join(removed, ", "))
+		fmt.Fprintf(e.log, "removed what an earlier run left: %s\n", strings.Join(removed, ", "))
 	}
-	if err := p.newServers(); err != nil {
+	if err := e.newServers(); err != nil {
 		return err
 	}
-	command, err := workerCommand(p.cfg, opts)
+	command, err := workerCommand(e.cfg, opts)
 	if err != nil {
 		return err
 	}
-	return p.newClients(command, p.engine.self)
+	return e.newClients(command, e.engine.self)
 }
 
 // workerCommand returns the command of a worker.
@@ -93,29 +99,29 @@ func workerCommand(cfg env.Config, opts Options) ([]string, error) {
 	return []string{self, "worker"}, nil
 }
 
-func (p *Environment) newClients(command []string, self owner) error {
-	for _, name := range p.cfg.Clients {
-		if mates := p.cfg.Lock.Mates(p.cfg.Clients, name); mates[0] == name {
-			p.programs = append(p.programs, &program{run: p.run})
+func (e *Environment) newClients(command []string, self owner) error {
+	for _, name := range e.cfg.Clients {
+		if mates := e.cfg.Lock.Mates(e.cfg.Clients, name); mates[0] == name {
+			e.programs = append(e.programs, &program{run: e.run})
 		}
-		g := p.programs[len(p.programs)-1]
+		g := e.programs[len(e.programs)-1]
 		g.clients = append(g.clients, &client{
 			program: g, name: name, asked: map[int64]openOperation{}, news: news{grants: map[string][]int{}},
 			runs: runs{visits: map[int64]*visit{}, inside: map[int]entrance{}},
 		})
 	}
-	for _, g := range p.programs {
-		if err := g.connect(p.farServers()); err != nil {
+	for _, g := range e.programs {
+		if err := g.connect(e.farServers()); err != nil {
 			return err
 		}
 		if err := g.launch(command, self); err != nil {
 			return err
 		}
 	}
-	errs := make([]error, len(p.programs))
+	errs := make([]error, len(e.programs))
 	var ready sync.WaitGroup
-	for i, g := range p.programs {
-		ready.Go(func() { errs[i] = g.init(p.targets(g.links)) })
+	for i, g := range e.programs {
+		ready.Go(func() { errs[i] = g.init(e.targets(g.links)) })
 	}
 	ready.Wait()
 	for _, err := range errs {
@@ -129,27 +135,27 @@ func (p *Environment) newClients(command []string, self owner) error {
 // targets returns the addresses of the servers for a worker. If Sentinels name the
 // masters, by addresses that only servers reach, each server has the form
 // LINK=ANNOUNCED.
-func (p *Environment) targets(links []*link) map[string][]string {
+func (e *Environment) targets(links []*link) map[string][]string {
 	t := map[string][]string{}
 	for _, l := range links {
 		kind, at := worker.TargetZooKeeper, l.addr()
-		if l.far == farServer(p.mysql) {
+		if l.far == farServer(e.mysql) {
 			kind = worker.TargetMySQL
 		} else if s, ok := l.far.(*server); ok {
 			switch kind = worker.TargetRedis; {
-			case s == p.tokens:
+			case s == e.tokens:
 				kind = worker.TargetTokens
-			case slices.Contains(p.sentinels, s):
+			case slices.Contains(e.sentinels, s):
 				kind = worker.TargetSentinels
 			}
-			if len(p.sentinels) > 0 && kind != worker.TargetTokens {
+			if len(e.sentinels) > 0 && kind != worker.TargetTokens {
 				at += "=" + s.Host + ":" + port
 			}
 		}
 		t[kind] = append(t[kind], at)
 	}
-	if len(p.sentinels) > 0 {
-		t[worker.TargetMasters] = p.layout.Masters()
+	if len(e.sentinels) > 0 {
+		t[worker.TargetMasters] = e.layout.Masters()
 	}
 	return t
 }

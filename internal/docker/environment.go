@@ -33,37 +33,37 @@ type Environment struct {
 }
 
 // servers returns all servers but those of an ensemble and MySQL.
-func (p *Environment) servers() []*server {
-	all := slices.Concat(p.stores, p.sentinels)
-	if p.tokens != nil {
-		all = append(all, p.tokens)
+func (e *Environment) servers() []*server {
+	all := slices.Concat(e.stores, e.sentinels)
+	if e.tokens != nil {
+		all = append(all, e.tokens)
 	}
 	return all
 }
 
 // farServers returns all servers as the ends of links.
-func (p *Environment) farServers() (all []farServer) {
-	for _, s := range p.servers() {
+func (e *Environment) farServers() (all []farServer) {
+	for _, s := range e.servers() {
 		all = append(all, s)
 	}
-	if p.ensemble != nil {
-		for _, m := range p.ensemble.members {
+	if e.ensemble != nil {
+		for _, m := range e.ensemble.members {
 			all = append(all, m)
 		}
 	}
-	if p.mysql != nil {
-		all = append(all, p.mysql)
+	if e.mysql != nil {
+		all = append(all, e.mysql)
 	}
 	return all
 }
 
 // store returns the named Redis server that keeps locks.
-func (p *Environment) store(name string) (*server, error) {
-	i := slices.IndexFunc(p.stores, func(s *server) bool { return s.name == name })
+func (e *Environment) store(name string) (*server, error) {
+	i := slices.IndexFunc(e.stores, func(s *server) bool { return s.name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("docker: no Redis server %q", name)
 	}
-	return p.stores[i], nil
+	return e.stores[i], nil
 }
 
 // machine is a server that keeps locks, as most faults see it.
@@ -76,22 +76,22 @@ type machine interface {
 }
 
 // machine returns the named server that keeps locks.
-func (p *Environment) machine(name string) (machine, error) {
-	if p.ensemble != nil {
-		for _, m := range p.ensemble.members {
+func (e *Environment) machine(name string) (machine, error) {
+	if e.ensemble != nil {
+		for _, m := range e.ensemble.members {
 			if m.name == name {
 				return m, nil
 			}
 		}
 	}
-	if p.mysql != nil {
-		for _, s := range p.mysql.servers {
+	if e.mysql != nil {
+		for _, s := range e.mysql.servers {
 			if s.name == name {
 				return s, nil
 			}
 		}
 	}
-	for _, s := range p.stores {
+	for _, s := range e.stores {
 		if s.name == name {
 			return s, nil
 		}
@@ -99,8 +99,8 @@ func (p *Environment) machine(name string) (machine, error) {
 	return nil, fmt.Errorf("docker: no server %q", name)
 }
 
-func (p *Environment) find(name string) (*client, error) {
-	for _, g := range p.programs {
+func (e *Environment) find(name string) (*client, error) {
+	for _, g := range e.programs {
 		for _, c := range g.clients {
 			if c.name == name {
 				return c, nil
@@ -111,8 +111,8 @@ func (p *Environment) find(name string) (*client, error) {
 }
 
 // Client returns the named client.
-func (p *Environment) Client(name string) env.Client {
-	c, err := p.find(name)
+func (e *Environment) Client(name string) env.Client {
+	c, err := e.find(name)
 	if err != nil {
 		return nobody{}
 	}
@@ -124,26 +124,26 @@ func (p *Environment) Client(name string) env.Client {
 
 // Alive returns an error unless all servers that no fault stopped still live, in their
 // original processes. It also works in an interrupted run.
-func (p *Environment) Alive() error {
-	ctx := context.WithoutCancel(p.ctx)
-	return together(p.farServers(), func(f farServer) error { return f.alive(ctx) })
+func (e *Environment) Alive() error {
+	ctx := context.WithoutCancel(e.ctx)
+	return together(e.farServers(), func(f farServer) error { return f.alive(ctx) })
 }
 
 // Observes returns either all properties or none. The keys of the lock of a user's
 // worker are unknown, so it returns none for that.
-func (p *Environment) Observes() []string {
-	if p.ensemble != nil && !p.ensemble.nodes.observes() {
+func (e *Environment) Observes() []string {
+	if e.ensemble != nil && !e.ensemble.nodes.observes() {
 		return nil
 	}
-	if p.mysql != nil && !p.mysql.rows.observes() {
+	if e.mysql != nil && !e.mysql.rows.observes() {
 		return nil
 	}
-	for _, s := range p.stores {
+	for _, s := range e.stores {
 		if !s.ledger.observes() {
 			return nil
 		}
 	}
-	if len(p.cfg.Worker) > 0 {
+	if len(e.cfg.Worker) > 0 {
 		return nil
 	}
 	return []string{"ownership", "answers"}
@@ -151,33 +151,33 @@ func (p *Environment) Observes() []string {
 
 // Close ends all processes and removes everything that the environment made. It may be
 // called more than once.
-func (p *Environment) Close() error {
-	p.closing.Do(func() { p.closed = p.remove() })
-	return p.closed
+func (e *Environment) Close() error {
+	e.closing.Do(func() { e.closed = e.remove() })
+	return e.closed
 }
 
-func (p *Environment) remove() error {
-	p.cancel()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), removeLimit)
+func (e *Environment) remove() error {
+	e.cancel()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), removeLimit)
 	defer cancel()
-	for _, s := range p.servers() {
+	for _, s := range e.servers() {
 		if s.gate.wasPaused(time.Now()) {
 			s.silence() // tasks that wait for it would wait forever
 		}
 	}
 	var errs []error
-	for _, g := range p.programs {
+	for _, g := range e.programs {
 		errs = append(errs, g.close())
 	}
-	errs = append(errs, together(p.servers(), func(s *server) error { return s.remove(ctx) }))
-	if p.ensemble != nil {
-		errs = append(errs, p.ensemble.remove(ctx))
+	errs = append(errs, together(e.servers(), func(s *server) error { return s.remove(ctx) }))
+	if e.ensemble != nil {
+		errs = append(errs, e.ensemble.remove(ctx))
 	}
-	if p.mysql != nil {
-		errs = append(errs, p.mysql.remove(ctx))
+	if e.mysql != nil {
+		errs = append(errs, e.mysql.remove(ctx))
 	}
-	if p.engine != nil {
-		errs = append(errs, p.engine.close())
+	if e.engine != nil {
+		errs = append(errs, e.engine.close())
 	}
 	return errors.Join(errs...)
 }

@@ -13,20 +13,20 @@ import (
 // another, and returns when all have ended: for an ensemble when the learner has seen
 // it, or, if the ensemble is no longer observed, when it has answered; for MySQL when
 // the server no longer lists them. A client without sessions stays as it is.
-func (p *Environment) ExpireSession(client string) error {
-	c, err := p.find(client)
+func (e *Environment) ExpireSession(client string) error {
+	c, err := e.find(client)
 	if err != nil {
 		return err
 	}
-	if p.mysql != nil {
-		return p.mysql.expire(p.ctx, c.clients[0].name)
+	if e.mysql != nil {
+		return e.mysql.expire(e.ctx, c.clients[0].name)
 	}
-	if p.ensemble == nil {
+	if e.ensemble == nil {
 		return fmt.Errorf("docker: %s has no session to close", client)
 	}
-	for _, s := range p.ensemble.nodes.openSessions(c.clients[0].name) {
-		err := await(p.ctx, "the session of "+client+" is closed from elsewhere", func() (bool, error) {
-			return p.ensemble.expire(s)
+	for _, s := range e.ensemble.nodes.openSessions(c.clients[0].name) {
+		err := await(e.ctx, "the session of "+client+" is closed from elsewhere", func() (bool, error) {
+			return e.ensemble.expire(s)
 		})
 		if err != nil {
 			return err

@@ -10,16 +10,16 @@ import (
 )
 
 // onHost acts on the named server or client.
-func (p *Environment) onHost(name string, onServer func(machine) error, onClient func(*client) error) error {
-	if s, err := p.machine(name); err == nil {
+func (e *Environment) onHost(name string, onServer func(machine) error, onClient func(*client) error) error {
+	if s, err := e.machine(name); err == nil {
 		return onServer(s)
 	}
-	return p.onClient(name, onClient)
+	return e.onClient(name, onClient)
 }
 
 // onClient acts on the named client.
-func (p *Environment) onClient(name string, do func(*client) error) error {
-	c, err := p.find(name)
+func (e *Environment) onClient(name string, do func(*client) error) error {
+	c, err := e.find(name)
 	if err != nil {
 		return err
 	}
@@ -27,24 +27,24 @@ func (p *Environment) onClient(name string, do func(*client) error) error {
 }
 
 // Pause stops a client's processes, or a server's process.
-func (p *Environment) Pause(name string) error {
-	return p.onHost(name, func(s machine) error { return s.pause(p.ctx) }, func(c *client) error { return c.pause() })
+func (e *Environment) Pause(name string) error {
+	return e.onHost(name, func(s machine) error { return s.pause(e.ctx) }, func(c *client) error { return c.pause() })
 }
 
 // Resume continues a paused client or server.
-func (p *Environment) Resume(name string) error {
-	return p.onHost(name, func(s machine) error { return s.resume(p.ctx) }, func(c *client) error { return c.resume() })
+func (e *Environment) Resume(name string) error {
+	return e.onHost(name, func(s machine) error { return s.resume(e.ctx) }, func(c *client) error { return c.resume() })
 }
 
 // Kill ends the client's processes; the kernel closes their connections.
-func (p *Environment) Kill(name string) error {
-	return p.onClient(name, func(c *client) error { return c.kill() })
+func (e *Environment) Kill(name string) error {
+	return e.onClient(name, func(c *client) error { return c.kill() })
 }
 
 // PowerOff ends the client's processes. Its links keep the connections to the servers
 // open and silent.
-func (p *Environment) PowerOff(name string) error {
-	return p.onClient(name, func(c *client) error {
+func (e *Environment) PowerOff(name string) error {
+	return e.onClient(name, func(c *client) error {
 		for _, l := range c.links {
 			l.dark.Store(true)
 		}
@@ -53,39 +53,39 @@ func (p *Environment) PowerOff(name string) error {
 }
 
 // Stop ends the server's process.
-func (p *Environment) Stop(name string, lose bool) error {
-	s, err := p.machine(name)
+func (e *Environment) Stop(name string, lose bool) error {
+	s, err := e.machine(name)
 	if err != nil {
 		return err
 	}
-	return s.stop(p.ctx, lose)
+	return s.stop(e.ctx, lose)
 }
 
 // Start starts a stopped server.
-func (p *Environment) Start(name string) error {
-	s, err := p.machine(name)
+func (e *Environment) Start(name string) error {
+	s, err := e.machine(name)
 	if err != nil {
 		return err
 	}
-	return s.start(p.ctx)
+	return s.start(e.ctx)
 }
 
 // Keeps reports whether a server answers only from its disk, like the members of an
 // ensemble.
-func (p *Environment) Keeps(string) bool { return p.ensemble != nil }
+func (e *Environment) Keeps(string) bool { return e.ensemble != nil }
 
 // Evict makes the server's memory short.
-func (p *Environment) Evict(name string) error {
-	s, err := p.store(name)
+func (e *Environment) Evict(name string) error {
+	s, err := e.store(name)
 	if err != nil {
 		return err
 	}
-	return s.evict(p.ctx, p.cfg.Server.Eviction)
+	return s.evict(e.ctx, e.cfg.Server.Eviction)
 }
 
 // Relieve removes the limit of the server's memory.
-func (p *Environment) Relieve(name string) error {
-	s, err := p.store(name)
+func (e *Environment) Relieve(name string) error {
+	s, err := e.store(name)
 	if err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func (p *Environment) Relieve(name string) error {
 }
 
 // Jump moves the wall clock of a client or a server.
-func (p *Environment) Jump(host string, by time.Duration) error {
-	return p.onHost(host, func(s machine) error { return s.jump(p.ctx, by) }, func(c *client) error {
+func (e *Environment) Jump(host string, by time.Duration) error {
+	return e.onHost(host, func(s machine) error { return s.jump(e.ctx, by) }, func(c *client) error {
 		return c.each(func(c *client) error { return c.jump(by) })
 	})
 }
@@ -102,47 +102,47 @@ func (p *Environment) Jump(host string, by time.Duration) error {
 // Rate makes the clocks of a client gain this much in each T. It returns an error for
 // servers: their clocks are those of this machine, and libfaketime sets a rate only
 // when a server starts.
-func (p *Environment) Rate(host string, gain time.Duration) error {
+func (e *Environment) Rate(host string, gain time.Duration) error {
 	fails := func(machine) error { return fmt.Errorf("docker: the clocks of %s cannot be made fast or slow", host) }
-	return p.onHost(host, fails, func(c *client) error {
+	return e.onHost(host, fails, func(c *client) error {
 		return c.each(func(c *client) error { return c.rate(gain) })
 	})
 }
 
 // Impair disturbs a link until Restore.
-func (p *Environment) Impair(id int, im faults.Impairment) error {
-	c, err := p.find(im.Client)
+func (e *Environment) Impair(id int, im faults.Impairment) error {
+	c, err := e.find(im.Client)
 	if err != nil {
 		return err
 	}
 	im.Client = c.clients[0].name // all clients of a process share one link
-	there := slices.ContainsFunc(p.farServers(), func(f farServer) bool { return f.serverName() == im.Server && f != farServer(p.tokens) })
+	there := slices.ContainsFunc(e.farServers(), func(f farServer) bool { return f.serverName() == im.Server && f != farServer(e.tokens) })
 	if im.Server != history.Resource && !there {
 		return fmt.Errorf("docker: no server %q", im.Server)
 	}
-	p.disturb.begin(id, im)
+	e.disturb.begin(id, im)
 	return nil
 }
 
 // Restore ends a disturbance. Held messages arrive, and the kernels resend dropped
 // packets. hits counts messages, or packets between servers.
-func (p *Environment) Restore(id int) (hits int, err error) {
-	if hits, known, err := p.join(id); known {
+func (e *Environment) Restore(id int) (hits int, err error) {
+	if hits, known, err := e.join(id); known {
 		return hits, err
 	}
-	return p.disturb.end(id)
+	return e.disturb.end(id)
 }
 
 // Hang stops the task that the client's caller waits for. The process and its
 // background tasks go on. An operation that has reached a point stays there; one that
 // has not begun is not sent.
-func (p *Environment) Hang(name string) error { return p.hang(name, true) }
+func (e *Environment) Hang(name string) error { return e.hang(name, true) }
 
 // Unhang ends Hang.
-func (p *Environment) Unhang(name string) error { return p.hang(name, false) }
+func (e *Environment) Unhang(name string) error { return e.hang(name, false) }
 
-func (p *Environment) hang(name string, hung bool) error {
-	return p.onClient(name, func(c *client) error {
+func (e *Environment) hang(name string, hung bool) error {
+	return e.onClient(name, func(c *client) error {
 		c.hung.Store(hung)
 		return nil
 	})

@@ -11,10 +11,10 @@ import (
 // Isolate cuts servers off from all others: their containers drop the packets between
 // the two sides, and connections stay open. Clients come from outside, through links,
 // and still reach all servers.
-func (p *Environment) Isolate(id int, servers []string) error {
+func (e *Environment) Isolate(id int, servers []string) error {
 	var inside []*box
 	var outside []string
-	for _, s := range p.peers() {
+	for _, s := range e.peers() {
 		if slices.Contains(servers, s.name) {
 			inside = append(inside, s)
 		} else {
@@ -28,27 +28,27 @@ func (p *Environment) Isolate(id int, servers []string) error {
 		return fmt.Errorf("docker: not all of %q are servers", servers)
 	}
 	script := dropping(chain(id), outside)
-	err := together(inside, func(s *box) error { return s.sh(p.ctx, script) })
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.isolated[id] = inside // from now on orchestrate and settled regard them as cut off
+	err := together(inside, func(s *box) error { return s.sh(e.ctx, script) })
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.isolated[id] = inside // from now on orchestrate and settled regard them as cut off
 	return err
 }
 
 // peers returns the servers that communicate with each other.
-func (p *Environment) peers() (all []*box) {
-	if p.ensemble != nil {
-		for _, m := range p.ensemble.members {
+func (e *Environment) peers() (all []*box) {
+	if e.ensemble != nil {
+		for _, m := range e.ensemble.members {
 			all = append(all, &m.box)
 		}
 	}
-	if p.mysql != nil && len(p.mysql.servers) > 1 {
-		for _, s := range p.mysql.servers {
+	if e.mysql != nil && len(e.mysql.servers) > 1 {
+		for _, s := range e.mysql.servers {
 			all = append(all, &s.box)
 		}
 	}
-	if len(p.sentinels) > 0 {
-		for _, s := range slices.Concat(p.stores, p.sentinels) {
+	if len(e.sentinels) > 0 {
+		for _, s := range slices.Concat(e.stores, e.sentinels) {
 			all = append(all, &s.box)
 		}
 	}
@@ -60,13 +60,13 @@ func chain(id int) string { return "lockcheck-" + strconv.Itoa(id) }
 
 // join ends a partition and counts the packets that it dropped. known: there was such a
 // partition.
-func (p *Environment) join(id int) (hits int, known bool, err error) {
-	p.mu.Lock()
-	inside, known := p.isolated[id]
-	p.mu.Unlock()
+func (e *Environment) join(id int) (hits int, known bool, err error) {
+	e.mu.Lock()
+	inside, known := e.isolated[id]
+	e.mu.Unlock()
 	counts := make([]int, len(inside))
 	err = together(inside, func(s *box) error {
-		out, err := s.ask(p.ctx, fmt.Sprintf(filter+
+		out, err := s.ask(e.ctx, fmt.Sprintf(filter+
 			"echo dropped=$($ipt -w -L %[1]s -v -x -n | awk '/DROP/ { n += $1 } END { print n+0 }'); set -e; "+
 			"$ipt -w -D INPUT -j %[1]s; $ipt -w -D OUTPUT -j %[1]s; $ipt -w -F %[1]s; $ipt -w -X %[1]s", chain(id)))
 		if err != nil {
@@ -76,23 +76,23 @@ func (p *Environment) join(id int) (hits int, known bool, err error) {
 		counts[slices.Index(inside, s)], err = strconv.Atoi(strings.TrimSpace(n))
 		return err
 	})
-	p.mu.Lock()
-	delete(p.isolated, id)
-	p.mu.Unlock()
+	e.mu.Lock()
+	delete(e.isolated, id)
+	e.mu.Unlock()
 	for _, n := range counts {
 		hits += n
 	}
-	if known && p.ensemble != nil && err == nil {
-		err = p.ensemble.awaitSettled(p.ctx)
+	if known && e.ensemble != nil && err == nil {
+		err = e.ensemble.awaitSettled(e.ctx)
 	}
 	return hits, known, err
 }
 
 // isCut reports whether a server is cut off from others.
-func (p *Environment) isCut(name string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, inside := range p.isolated {
+func (e *Environment) isCut(name string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, inside := range e.isolated {
 		if slices.ContainsFunc(inside, func(s *box) bool { return s.name == name }) {
 			return true
 		}

@@ -38,42 +38,42 @@ func supported(s catalogue.Server) error {
 
 // newServers makes the layout's servers, each in its own container, and returns when
 // they answer and know each other.
-func (p *Environment) newServers() error {
-	image, err := p.engine.image(p.ctx, p.log)
+func (e *Environment) newServers() error {
+	image, err := e.engine.image(e.ctx, e.log)
 	if err != nil {
 		return err
 	}
-	if len(p.layout.Ensemble) > 0 {
-		return p.startEnsemble(image)
+	if len(e.layout.Ensemble) > 0 {
+		return e.startEnsemble(image)
 	}
-	if len(p.layout.MySQL) > 0 {
-		of, err := p.engine.mysqlImage(p.ctx, image, len(p.layout.MySQL))
+	if len(e.layout.MySQL) > 0 {
+		of, err := e.engine.mysqlImage(e.ctx, image, len(e.layout.MySQL))
 		if err != nil {
 			return err
 		}
-		if err := p.newPrimary(of); err != nil {
+		if err := e.newPrimary(of); err != nil {
 			return err
 		}
 	}
-	replicated := len(p.layout.Sentinels) > 0
-	for _, names := range p.layout.Nodes {
-		p.addNode(names)
+	replicated := len(e.layout.Sentinels) > 0
+	for _, names := range e.layout.Nodes {
+		e.addNode(names)
 	}
-	for _, name := range p.layout.Sentinels {
-		p.sentinels = append(p.sentinels, &server{box: box{name: name, engine: p.engine}})
+	for _, name := range e.layout.Sentinels {
+		e.sentinels = append(e.sentinels, &server{box: box{name: name, engine: e.engine}})
 	}
-	if p.layout.Tokens != "" {
+	if e.layout.Tokens != "" {
 		fsync := catalogue.FsyncAlways
-		p.tokens = &server{box: box{name: p.layout.Tokens, engine: p.engine}, fsync: fsync, command: storeCommand(fsync)}
+		e.tokens = &server{box: box{name: e.layout.Tokens, engine: e.engine}, fsync: fsync, command: storeCommand(fsync)}
 	}
 	var changes []func(*container.HostConfig)
 	if replicated {
 		changes = append(changes, partitionable)
 	}
-	err = together(p.servers(), func(s *server) error {
-		err := s.create(p.ctx, image, redisPort, changes...)
-		if err == nil && (replicated || p.cfg.Server.Cluster) {
-			err = s.findHost(p.ctx)
+	err = together(e.servers(), func(s *server) error {
+		err := s.create(e.ctx, image, redisPort, changes...)
+		if err == nil && (replicated || e.cfg.Server.Cluster) {
+			err = s.findHost(e.ctx)
 		}
 		return err
 	})
@@ -81,34 +81,34 @@ func (p *Environment) newServers() error {
 		return err
 	}
 	if replicated {
-		return p.startNodes()
+		return e.startNodes()
 	}
-	if err := together(p.servers(), func(s *server) error { return s.start(p.ctx) }); err != nil {
+	if err := together(e.servers(), func(s *server) error { return s.start(e.ctx) }); err != nil {
 		return err
 	}
-	if p.cfg.Server.Cluster {
-		return p.joinCluster()
+	if e.cfg.Server.Cluster {
+		return e.joinCluster()
 	}
 	return nil
 }
 
 // addNode adds the servers of one node.
-func (p *Environment) addNode(names []string) {
+func (e *Environment) addNode(names []string) {
 	var n *node
 	if len(names) > 1 {
-		n = &node{observer: p.observer}
+		n = &node{observer: e.observer}
 	}
 	m := &makers{ops: map[[2]string]int64{}}
 	for i, name := range names {
 		s := &server{
-			box: box{name: name, engine: p.engine, faked: p.fakes(name)}, node: n,
-			fsync: p.cfg.Server.Fsync, command: storeCommand(p.cfg.Server.Fsync),
+			box: box{name: name, engine: e.engine, faked: e.fakes(name)}, node: n,
+			fsync: e.cfg.Server.Fsync, command: storeCommand(e.cfg.Server.Fsync),
 			ledger: &ledger{
-				view:   view{names: p.cfg.Names, observer: p.observer, log: p.log.printf, subject: name + " is"},
+				view:   view{names: e.cfg.Names, observer: e.observer, log: e.log.printf, subject: name + " is"},
 				server: name, entries: map[string]entry{}, makers: m, stray: map[string]bool{},
 			},
 		}
-		if p.cfg.Server.Cluster {
+		if e.cfg.Server.Cluster {
 			s.command = clusterCommand + s.command
 		}
 		if n != nil {
@@ -119,83 +119,83 @@ func (p *Environment) addNode(names []string) {
 				s.ledger.role = roleReplica
 			}
 		}
-		p.stores = append(p.stores, s)
+		e.stores = append(e.stores, s)
 	}
 }
 
 // startEnsemble starts the layout's ensemble, and returns when it answers and the
 // learner follows.
-func (p *Environment) startEnsemble(image string) error {
-	g := newEnsemble(p.engine, len(p.layout.Ensemble))
-	e := &ensemble{servers: g, nodes: newNodes(p.cfg.Names, p.observer, p.log.printf), cut: p.isCut}
-	p.ensemble = e
+func (e *Environment) startEnsemble(image string) error {
+	g := newEnsemble(e.engine, len(e.layout.Ensemble))
+	x := &ensemble{servers: g, nodes: newNodes(e.cfg.Names, e.observer, e.log.printf), cut: e.isCut}
+	e.ensemble = x
 	for i, s := range g.Servers {
-		s.name = p.layout.Ensemble[i]
-		e.members = append(e.members, &member{ZooKeeperServer: s, ensemble: e, nodes: e.nodes, state: state{up: true}})
+		s.name = e.layout.Ensemble[i]
+		x.members = append(x.members, &member{ZooKeeperServer: s, ensemble: x, nodes: x.nodes, state: state{up: true}})
 	}
-	if err := g.start(p.ctx, image); err != nil {
+	if err := g.start(e.ctx, image); err != nil {
 		return err
 	}
-	if err := together(g.Servers, func(s *ZooKeeperServer) error { return s.warm(p.ctx) }); err != nil {
+	if err := together(g.Servers, func(s *ZooKeeperServer) error { return s.warm(e.ctx) }); err != nil {
 		return err
 	}
 	leader := ""
-	e.learner = newLearner(g.Servers, func(s *ZooKeeperServer, t txn) {
+	x.learner = newLearner(g.Servers, func(s *ZooKeeperServer, t txn) {
 		if last := leader; last != s.name {
 			if leader = s.name; last != "" {
-				p.observer.Server(promotion(leader, last))
+				e.observer.Server(promotion(leader, last))
 			}
 		}
-		e.nodes.commit(leader, t)
+		x.nodes.commit(leader, t)
 	})
-	e.nodes.beyond = e.learner.beyond
-	ctx, stop := context.WithCancel(p.ctx)
-	e.stop = stop
-	e.learns.Go(func() {
-		if err := e.learner.follow(ctx); ctx.Err() == nil {
-			e.nodes.drop("%v", err)
+	x.nodes.beyond = x.learner.beyond
+	ctx, stop := context.WithCancel(e.ctx)
+	x.stop = stop
+	x.learns.Go(func() {
+		if err := x.learner.follow(ctx); ctx.Err() == nil {
+			x.nodes.drop("%v", err)
 		}
 	})
 	select {
-	case <-e.learner.ready:
+	case <-x.learner.ready:
 		return nil
 	case <-time.After(upLimit):
-		return errors.Join(errors.New("docker: the leader of the ensemble takes no observer"), e.learner.lastErrors())
-	case <-p.ctx.Done():
-		return p.ctx.Err()
+		return errors.Join(errors.New("docker: the leader of the ensemble takes no observer"), x.learner.lastErrors())
+	case <-e.ctx.Done():
+		return e.ctx.Err()
 	}
 }
 
 // newPrimary makes the layout's servers, and returns when they serve and follow.
-func (p *Environment) newPrimary(image string) error {
-	names := p.layout.MySQL
+func (e *Environment) newPrimary(image string) error {
+	names := e.layout.MySQL
 	x := &primary{
-		name: names[0], rows: newRows(p.cfg.Names, names[0], p.observer, p.log.printf),
-		downAfter: p.downAfter(), log: p.log.printf, sessions: map[string][]int64{},
+		name: names[0], rows: newRows(e.cfg.Names, names[0], e.observer, e.log.printf),
+		downAfter: e.downAfter(), log: e.log.printf, sessions: map[string][]int64{},
 		audit: audit{missing: map[int64]int64{}},
 	}
-	x.cut, x.isolated = func() { p.cutOff(x) }, p.isCut
-	x.ctx, x.stop = context.WithCancel(p.ctx)
+	x.cut, x.isolated = func() { e.cutOff(x) }, e.isCut
+	x.ctx, x.stop = context.WithCancel(e.ctx)
 	x.resumeLooking()
-	if l := p.cfg.Lock.Lease; l != catalogue.LeaseFixed && l != catalogue.LeaseRenewed {
+	if l := e.cfg.Lock.Lease; l != catalogue.LeaseFixed && l != catalogue.LeaseRenewed {
 		x.rows.blind()
 	}
-	p.mysql = x
+	e.mysql = x
 	for _, name := range names {
 		x.servers = append(x.servers, &mysqld{
-			box: box{name: name, engine: p.engine, faked: p.fakes(name)}, number: x.newNumber(), fsync: p.cfg.Server.Fsync, primary: x,
+			box: box{name: name, engine: e.engine, faked: e.fakes(name)}, number: x.newNumber(), fsync: e.cfg.Server.Fsync, primary: x,
 		})
 	}
 	x.first = x.servers[0]
-	err := together(x.servers, func(s *mysqld) error { return s.create(p.ctx, image, len(names) > 1) })
+	err := together(x.servers, func(s *mysqld) error { return s.create(e.ctx, image, len(names) > 1) })
 	if err == nil {
-		err = together(x.servers, func(s *mysqld) error { return s.launch(p.ctx) })
+		err = together(x.servers, func(s *mysqld) error { return s.launch(e.ctx) })
 	}
 	if err == nil {
-		err = x.lead(p.ctx, x.first)
+		err = x.lead(e.ctx, x.first)
 	}
 	if err == nil {
-		err = together(x.servers[1:], func(s *mysqld) error { return x.join(p.ctx, s) })
+		err = together(x.servers[1:], func(s *mysqld) error { return x.join(e.ctx, s) })
 	}
 	x.tasks.Go(x.follow)
 	if len(names) > 1 {
@@ -205,8 +205,8 @@ func (p *Environment) newPrimary(image string) error {
 }
 
 // cutOff resets all connections of clients to a server.
-func (p *Environment) cutOff(f farServer) {
-	for _, g := range p.programs {
+func (e *Environment) cutOff(f farServer) {
+	for _, g := range e.programs {
 		for _, l := range g.links {
 			if l.far == f {
 				l.cut()

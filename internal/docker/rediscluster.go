@@ -15,11 +15,11 @@ const clusterCommand = `--cluster-enabled yes --cluster-config-file /data/nodes 
 
 // joinCluster joins the running nodes to one Redis Cluster. Each gets an equal share of
 // the slots, in order.
-func (p *Environment) joinCluster() error {
-	first := p.stores[0]
-	err := together(p.stores, func(s *server) error {
+func (e *Environment) joinCluster() error {
+	first := e.stores[0]
+	err := together(e.stores, func(s *server) error {
 		c := s.current().command
-		from, to := redis.SlotsOf(slices.Index(p.stores, s), len(p.stores))
+		from, to := redis.SlotsOf(slices.Index(e.stores, s), len(e.stores))
 		if _, err := c.do("CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(from), strconv.Itoa(to)); err != nil {
 			return fmt.Errorf("give slots to %s: %w", s.name, err)
 		}
@@ -34,10 +34,10 @@ func (p *Environment) joinCluster() error {
 	if err != nil {
 		return err
 	}
-	known := fmt.Sprintf("cluster_known_nodes:%d\r\n", len(p.stores))
+	known := fmt.Sprintf("cluster_known_nodes:%d\r\n", len(e.stores))
 	served := fmt.Sprintf("cluster_slots_assigned:%d\r\n", redis.Slots)
-	return together(p.stores, func(s *server) error {
-		return await(p.ctx, s.name+" knows all nodes of the cluster", func() (bool, error) {
+	return together(e.stores, func(s *server) error {
+		return await(e.ctx, s.name+" knows all nodes of the cluster", func() (bool, error) {
 			raw, err := s.current().command.do("CLUSTER", "INFO")
 			return strings.Contains(raw, known) && strings.Contains(raw, served) && strings.Contains(raw, "cluster_state:ok"), err
 		})

@@ -14,47 +14,47 @@ const replicatedCommand = `/data/conf --maxmemory 0 --repl-diskless-sync-delay 0
 
 // startNodes starts servers with replicas, and the Sentinels after the replicas: a
 // Sentinel asks a master for its replicas only now and then.
-func (p *Environment) startNodes() error {
+func (e *Environment) startNodes() error {
 	var replicas []*server
 	masters := map[*node]*server{}
-	for _, s := range p.stores {
+	for _, s := range e.stores {
 		if s.node.master == s {
 			masters[s.node] = s
 		} else {
 			replicas = append(replicas, s)
 		}
 	}
-	err := together(p.stores, func(s *server) error {
+	err := together(e.stores, func(s *server) error {
 		conf := ": >/data/conf"
 		if m := masters[s.node]; m != s {
 			conf = "echo replicaof " + m.Host + " " + port + " >/data/conf"
 		}
-		return s.sh(p.ctx, conf)
+		return s.sh(e.ctx, conf)
 	})
 	if err != nil {
 		return err
 	}
-	leaders := p.stores[:0:0]
+	leaders := e.stores[:0:0]
 	for _, m := range masters {
 		leaders = append(leaders, m)
 	}
-	if p.tokens != nil {
-		leaders = append(leaders, p.tokens)
+	if e.tokens != nil {
+		leaders = append(leaders, e.tokens)
 	}
 	for _, some := range [][]*server{leaders, replicas} {
-		if err := together(some, func(s *server) error { return s.start(p.ctx) }); err != nil {
+		if err := together(some, func(s *server) error { return s.start(e.ctx) }); err != nil {
 			return err
 		}
 	}
-	if err := together(replicas, p.inSync); err != nil {
+	if err := together(replicas, e.inSync); err != nil {
 		return err
 	}
-	return together(p.sentinels, p.startSentinel)
+	return together(e.sentinels, e.startSentinel)
 }
 
 // inSync returns when a replica has its master's data.
-func (p *Environment) inSync(s *server) error {
-	return await(p.ctx, s.name+" follows its master", func() (bool, error) {
+func (e *Environment) inSync(s *server) error {
+	return await(e.ctx, s.name+" follows its master", func() (bool, error) {
 		raw, err := s.current().command.do("INFO", "replication")
 		return strings.Contains(raw, "master_link_status:up"), err
 	})
@@ -79,29 +79,29 @@ const (
 )
 
 // downAfter is how long a master is silent before a Sentinel regards it as down.
-func (p *Environment) downAfter() time.Duration { return max(p.cfg.Lease/10, 100*time.Millisecond) }
+func (e *Environment) downAfter() time.Duration { return max(e.cfg.Lease/10, 100*time.Millisecond) }
 
 // startSentinel starts a Sentinel, and returns when it knows all replicas and all other
 // Sentinels.
-func (p *Environment) startSentinel(s *server) error {
+func (e *Environment) startSentinel(s *server) error {
 	var conf strings.Builder
 	masters := 0
-	for i, names := range p.layout.Nodes {
-		m, err := p.store(names[0])
+	for i, names := range e.layout.Nodes {
+		m, err := e.store(names[0])
 		if err != nil {
 			return err
 		}
 		masters = i + 1
 		fmt.Fprintf(&conf, "sentinel monitor %s %s %s %d\n", m.name, m.Host, port, quorum)
-		fmt.Fprintf(&conf, "sentinel down-after-milliseconds %s %d\n", m.name, p.downAfter().Milliseconds())
+		fmt.Fprintf(&conf, "sentinel down-after-milliseconds %s %d\n", m.name, e.downAfter().Milliseconds())
 		fmt.Fprintf(&conf, "sentinel failover-timeout %s %d\n", m.name, failoverTimeout.Milliseconds())
-		fmt.Fprintf(&conf, "sentinel parallel-syncs %s %d\n", m.name, len(p.stores))
+		fmt.Fprintf(&conf, "sentinel parallel-syncs %s %d\n", m.name, len(e.stores))
 	}
-	if err := s.sh(p.ctx, "cat >/data/conf <<'end'\n"+conf.String()+"end"); err != nil {
+	if err := s.sh(e.ctx, "cat >/data/conf <<'end'\n"+conf.String()+"end"); err != nil {
 		return err
 	}
 	s.command = "/data/conf --sentinel --port " + port + " " + redisFlags
-	if err := s.start(p.ctx); err != nil {
+	if err := s.start(e.ctx); err != nil {
 		return err
 	}
 	c, err := connect(s.Addr)
@@ -109,15 +109,15 @@ func (p *Environment) startSentinel(s *server) error {
 		return err
 	}
 	defer c.close()
-	defer context.AfterFunc(p.ctx, func() { c.close() })()
+	defer context.AfterFunc(e.ctx, func() { c.close() })()
 	c.limit = upLimit
 	if _, err := c.do(append([]string{"SENTINEL", "DEBUG"}, sentinelSettings...)...); err != nil {
 		return fmt.Errorf("set up %s: %w", s.name, err)
 	}
-	return await(p.ctx, s.name+" knows all servers", func() (bool, error) {
-		for _, names := range p.layout.Nodes[:masters] {
+	return await(e.ctx, s.name+" knows all servers", func() (bool, error) {
+		for _, names := range e.layout.Nodes[:masters] {
 			raw, err := c.do("SENTINEL", "MASTER", names[0])
-			if err != nil || !says(raw, "num-slaves", len(names)-1) || !says(raw, "num-other-sentinels", len(p.sentinels)-1) {
+			if err != nil || !says(raw, "num-slaves", len(names)-1) || !says(raw, "num-other-sentinels", len(e.sentinels)-1) {
 				return false, err
 			}
 		}
