@@ -5,6 +5,19 @@ import (
 	"time"
 )
 
+// parcel is a message on its way, or the end of a direction.
+type parcel struct {
+	raw  []byte
+	kind messageKind
+	due  time.Time
+	// pass is called just before delivery; stop is closed when the connection ends. A
+	// request is announced to the observer of the server. A reply waits until that has
+	// reported the effects, because a client's completion must not precede its cause.
+	// nil: nothing to do.
+	pass  func(stop <-chan struct{})
+	reset bool // of an end: a reset
+}
+
 // queue is unbounded: a link never slows down a sender.
 type queue struct {
 	mu    sync.Mutex
@@ -40,17 +53,4 @@ func (q *queue) pop(stop <-chan struct{}) (p parcel, ok bool) {
 			return p, false
 		}
 	}
-}
-
-// parcel is a message on its way, or the end of a direction.
-type parcel struct {
-	raw  []byte
-	kind messageKind
-	due  time.Time
-	// pass is called just before delivery; stop is closed when the connection ends. A
-	// request is announced to the observer of the server. A reply waits until that has
-	// reported the effects, because a client's completion must not precede its cause.
-	// nil: nothing to do.
-	pass  func(stop <-chan struct{})
-	reset bool // of an end: a reset
 }

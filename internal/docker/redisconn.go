@@ -11,9 +11,11 @@ import (
 
 // redisTalk is a client's connection to a Redis server.
 type redisTalk struct {
-	*route
-	server *server
-	client string
+	*control
+	server   *server
+	client   string
+	feed     *feed // nil: the server is not observed
+	expected *pendingRequests
 
 	mu         sync.Mutex
 	unanswered []*request
@@ -21,11 +23,11 @@ type redisTalk struct {
 
 // reach implements farServer.
 func (s *server) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
-	r, err := s.dial(ctx)
+	t, err := s.dial(ctx, client)
 	if err != nil {
 		return nil, nil, err
 	}
-	return r.conn, &redisTalk{route: r, server: s, client: client}, nil
+	return t.conn, t, nil
 }
 
 // drop implements farServer. A server without a ledger is never observed.
@@ -91,7 +93,7 @@ func (t *redisTalk) nextAnswered() *request {
 
 // dial connects a client's connection to the server, and registers it with the feed. It
 // waits while the server's role changes.
-func (s *server) dial(ctx context.Context) (*route, error) {
+func (s *server) dial(ctx context.Context, client string) (*redisTalk, error) {
 	for {
 		s.mu.Lock()
 		f, up := s.feed, s.up
@@ -106,36 +108,29 @@ func (s *server) dial(ctx context.Context) (*route, error) {
 			time.Sleep(time.Millisecond)
 			continue
 		}
-		r, err := s.connect(ctx, f)
+		t, err := s.connect(ctx, client, f)
 		if err == nil || f == nil || ctx.Err() != nil || s.current() == f && !f.isOver() {
-			return r, err
+			return t, err
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
 // connect connects to the server, whose feed is f; nil: none.
-func (s *server) connect(ctx context.Context, f *feed) (*route, error) {
+func (s *server) connect(ctx context.Context, client string, f *feed) (*redisTalk, error) {
 	c, err := connect(s.Addr)
 	if err != nil {
 		return nil, err
 	}
 	c.gate = &s.gate
+	t := &redisTalk{control: c, server: s, client: client, feed: f}
 	if f == nil {
-		return &route{control: c}, nil
+		return t, nil
 	}
 	defer context.AfterFunc(ctx, func() { c.close() })()
-	x, err := f.add(c)
-	if err != nil {
+	if t.expected, err = f.add(c); err != nil {
 		c.close()
 		return nil, err
 	}
-	return &route{control: c, feed: f, expected: x}, nil
-}
-
-// route is our connection to a server that carries a client's connection.
-type route struct {
-	*control
-	feed     *feed // nil: the server is not observed
-	expected *pendingRequests
+	return t, nil
 }
