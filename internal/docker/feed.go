@@ -81,14 +81,20 @@ func (f *feed) close() {
 
 // drain handles the last reports of a server that has ended, and ends the feed.
 func (f *feed) drain() {
-	timer := time.NewTimer(feedLimit)
-	defer timer.Stop()
-	select {
-	case <-f.ended:
-	case <-timer.C:
+	if !f.awaitEnd() {
 		f.ledger.drop("its connection did not end with the server")
 	}
 	f.close()
+}
+
+// awaitEnd waits for the end of the feed. It returns false after feedLimit.
+func (f *feed) awaitEnd() bool {
+	select {
+	case <-f.ended:
+		return true
+	case <-time.After(feedLimit):
+		return false
+	}
 }
 
 // read handles the server's reports to their end.
@@ -277,11 +283,7 @@ func (f *feed) waitShown(q *request) error {
 	}
 	// The server has ended, or hangs. It writes all reports about one request at once:
 	// if the request was shown, so was everything else.
-	timer := time.NewTimer(feedLimit)
-	defer timer.Stop()
-	select {
-	case <-f.ended:
-	case <-timer.C:
+	if !f.awaitEnd() {
 		return errFeed
 	}
 	select {

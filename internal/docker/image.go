@@ -3,6 +3,7 @@ package docker
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -37,12 +38,7 @@ const (
 )
 
 // baseImage returns the base of the servers' image.
-func baseImage() string {
-	if base := os.Getenv(BaseEnv); base != "" {
-		return base
-	}
-	return DefaultBase
-}
+func baseImage() string { return cmp.Or(os.Getenv(BaseEnv), DefaultBase) }
 
 // builds prevents parallel builds of one image: the first to finish would remove an
 // image that another has not named yet.

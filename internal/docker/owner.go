@@ -27,19 +27,15 @@ func (o owner) String() string {
 	return fmt.Sprintf("%d:%d:%s:%s", o.pid, o.start, o.boot, o.space)
 }
 
-func parseOwner(s string) (o owner, err error) {
-	f := strings.SplitN(s, ":", 4)
-	if len(f) != 4 {
-		return o, fmt.Errorf("no owner: %q", s)
+func parseOwner(s string) (owner, error) {
+	if f := strings.SplitN(s, ":", 4); len(f) == 4 {
+		pid, err1 := strconv.Atoi(f[0])
+		start, err2 := strconv.ParseUint(f[1], 10, 64)
+		if err1 == nil && err2 == nil {
+			return owner{pid, start, f[2], f[3]}, nil
+		}
 	}
-	if o.pid, err = strconv.Atoi(f[0]); err != nil {
-		return o, fmt.Errorf("no owner: %q", s)
-	}
-	if o.start, err = strconv.ParseUint(f[1], 10, 64); err != nil {
-		return o, fmt.Errorf("no owner: %q", s)
-	}
-	o.boot, o.space = f[2], f[3]
-	return o, nil
+	return owner{}, fmt.Errorf("no owner: %q", s)
 }
 
 // dead reports whether o has certainly ended. self is this process. Another name space
