@@ -200,6 +200,29 @@ var exclusionSpecs = []spec{
 		3 c2 acquire
 		4 c2 acquire ok
 		5 nemesis exit on=c1`, "valid"},
+	{"what a former life asked for is no grant of the next one", `
+		1 c2 acquire grant=2
+		2 c2 acquire info grant=2 error=timeout
+		3 nemesis kill id=1 on=c2
+		4 c1 acquire
+		5 c1 acquire ok grant=3
+		6 c2' extend grant=2
+		7 c2' extend ok grant=2`, "valid"},
+	{"nor if its end was noted after the kill", `
+		1 c2 acquire grant=2
+		2 nemesis kill id=1 on=c2
+		3 c2 acquire info grant=2 error=timeout
+		4 c1 acquire
+		5 c1 acquire ok grant=3
+		6 c2' extend grant=2
+		7 c2' extend ok grant=2`, "valid"},
+	{"nor if it ended by itself", `
+		1 c2 acquire grant=2
+		2 c2 acquire info grant=2 error=crashed
+		4 c1 acquire
+		5 c1 acquire ok grant=3
+		6 c2' extend grant=2
+		7 c2' extend ok grant=2`, "valid"},
 	{"a worker that died held up to its last line", `
 		0 c1 acquire
 		1 c1 acquire ok

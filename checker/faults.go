@@ -179,7 +179,7 @@ func (t *timeline) die(f *fault) {
 			c = t.clientNamed(name)
 		}
 		pos := int32(later.pauses.Since(name, int(f.start)))
-		t.endHolds(c, f.start, pos, sure)
+		t.endHolds(ending{client: c, line: f.start, from: pos, sure: sure})
 		t.endWaits(c, f.start)
 		t.endPlaces(c, pos)
 		if who := &t.clients[c]; who.dead { // and may have died before
@@ -201,8 +201,8 @@ func (t *timeline) exit(pos int32, clients []string) {
 			continue
 		}
 		last := max(t.clients[c].last, t.clients[c].died)
-		t.endHolds(c, pos, last, pos)
-		t.endWaits(c, pos)
+		t.endHolds(ending{client: c, line: pos, from: last, sure: pos, itself: true})
+		t.endWaits(c, last)
 		t.endPlaces(c, last)
 		t.clients[c].dead, t.clients[c].died, t.clients[c].gone = true, last, pos
 	}

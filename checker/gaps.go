@@ -39,7 +39,7 @@ func (t *timeline) findGaps(atLeast time.Duration, yield func(gap) bool) {
 		if t.longer(g, atLeast, late) && !yield(*g) {
 			return
 		}
-		*g = gap{lock: h.lock, begin: h.begin, from: t.at(h.begin), freed: max(g.freed, h.end), maybe: none}
+		*g = gap{lock: h.lock, begin: h.begin, from: t.at(h.begin), freed: max(g.freed, t.leaves(h)), maybe: none}
 	}
 	for _, g := range last {
 		g.end, g.to = t.size(), t.end

@@ -1,6 +1,15 @@
 package checker
 
 var handoverSpecs = []spec{
+	{"who ends by itself may have held until then, and waited until its last sign of life", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c3 acquire
+		50 nemesis exit on=c1
+		51 c2 acquire ok
+		52 c2 release
+		70 c3 acquire info error=crashed`, "valid"},
 	{"a grant soon after the release", `
 		0 c1 acquire
 		1 c1 acquire ok

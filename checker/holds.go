@@ -51,14 +51,13 @@ func (t *timeline) standsOn(op int32, e *history.Entry) int32 {
 
 // presuppose opens the hold of an indeterminate acquire whose grant e confirms.
 func (t *timeline) presuppose(pos int32, e *history.Entry) int32 {
-	of, ok := t.unsure[e.Grant]
+	op, ok := t.unsure[e.Grant]
 	if !ok {
 		return none
 	}
 	delete(t.unsure, e.Grant)
-	op := of.op
-	if of.deaths != t.clients[t.clientOf(op)].deaths {
-		return none
+	if t.ops[op].invoke < t.clients[t.clientOf(op)].gone {
+		return none // it belongs to a life that ended, and so did its grant
 	}
 	confirmed := *e
 	confirmed.Token, confirmed.ValidUntil, confirmed.Op = 0, 0, history.Opt{}
@@ -124,14 +123,23 @@ func (t *timeline) lose(id, pos int32) {
 	}
 }
 
-// endHolds ends all holds of client, and those that a later line may confirm: by
-// line, it has done nothing since pos. A hold that seemed to end later, by a release
-// that the harness wrote, ended at pos too.
-func (t *timeline) endHolds(client, line, pos, sure int32) {
-	c := &t.clients[client]
-	c.deaths++
+// leaves returns the position up to which h may have lasted. A client that ended by
+// itself may have held until it asked to release, or until the line that says that it
+// ended.
+func (t *timeline) leaves(h *hold) int32 {
+	if h.death == none || !t.deaths[h.death].itself {
+		return h.end
+	}
+	return max(h.end, min(h.released, t.deaths[h.death].line))
+}
+
+// endHolds ends all holds of a client that has died. A hold that seemed to end later, by a release
+// that the harness wrote, ended there too.
+func (t *timeline) endHolds(d ending) {
+	c, pos := &t.clients[d.client], d.from
+	d.heard = c.last
 	by := int32(len(t.deaths))
-	t.deaths = append(t.deaths, ending{client, line, c.last, pos, sure})
+	t.deaths = append(t.deaths, d)
 	// The list has holds in the order of their ends: those that ended after pos are
 	// at its end.
 	for id := c.ended; id != none && t.holds[id].end > pos; id = t.holds[id].before {

@@ -45,7 +45,7 @@ type lineClient struct {
 	last   int       // position of its last sign of life; -1: none
 	dead   bool
 	died   int      // the position after which it did nothing
-	gone   int      // the position from which on it was certainly dead
+	gone   int      // the position from which on it was certainly dead: what it asked for before belongs to the life that ended
 	claims []*claim // the claims that it got
 }
 
@@ -132,7 +132,7 @@ func (l *lines) client(pos int, e *history.Entry) {
 		}
 		l.complete(pos, e, r)
 		if e.Error == history.ErrCrashed {
-			l.exit(p.client)
+			l.exit(pos, p.client)
 		}
 	}
 	if e.Type != history.Info {
@@ -284,7 +284,7 @@ func (c *claim) says(pos int, e *history.Entry) {
 
 // goesOn notes that c, or else the grant that e names, is still held.
 func (l *lines) goesOn(pos int, e *history.Entry, c *claim) {
-	if u := l.unsure[e.Grant]; c == nil && u != nil && !u.proc.client.dead {
+	if u := l.unsure[e.Grant]; c == nil && u != nil && u.asked >= u.proc.client.gone {
 		c = u
 		delete(l.unsure, e.Grant)
 		l.enter(pos, e, c)
@@ -311,15 +311,15 @@ func (l *lines) nemesis(pos int, e *history.Entry) {
 		}
 	case history.Exit:
 		for _, name := range e.On {
-			l.exit(l.clients[name])
+			l.exit(pos, l.clients[name])
 		}
 	}
 }
 
-// exit notes the end of a client without a fault.
-func (l *lines) exit(c *lineClient) {
+// exit notes at pos the end of a client without a fault.
+func (l *lines) exit(pos int, c *lineClient) {
 	if c != nil && !c.dead {
-		l.bury(c, max(c.last, c.died), c.last)
+		l.bury(c, max(c.last, c.died), pos)
 	}
 }
 

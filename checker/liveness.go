@@ -120,7 +120,7 @@ func (t *timeline) worked(g *gap, by []works) work {
 // untouched returns the position at which h ends, or at which a fault on its client
 // first strikes.
 func (t *timeline) untouched(h *hold) int32 {
-	stop := h.end
+	stop := t.leaves(h)
 	if len(t.faults) == 0 {
 		return stop
 	}

@@ -27,6 +27,32 @@ var livenessSpecs = []spec{
 		2 c2 acquire
 		35 nemesis stall for=5
 		40 c2 acquire fail error=timeout`, `violated 4,6: c2 waited for the lock from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+	{"who ends by itself may have held until then", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		50 nemesis exit on=c1
+		51 c2 acquire ok`, "valid"},
+	{"who crashes in its release may have held until it asked for that", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		40 c1 release
+		41 c1 release info error=crashed
+		60 c2 acquire ok`, "valid"},
+	{"and not until it crashed", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		4 c1 release
+		38 c1 release info error=crashed
+		39 c2 acquire ok`, `violated 3,4,6: c2 waited for the lock from 4.000 s to 39.000 s after c1 had held it, and nobody was granted it in these 35.000 s; 30.000 s (3 T) are allowed.`},
+	{"who crashes may have waited for a moment only", `
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c1 release
+		2 c2 acquire
+		40 c2 acquire info error=crashed`, "valid"},
 	{"someone waits for 3 T exactly", `
 		0 c1 acquire
 		1 c1 acquire ok

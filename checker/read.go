@@ -182,9 +182,9 @@ func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
 			t.begin(id, pos, e)
 		} else if e.Grant != 0 && e.Type == history.Info {
 			if t.unsure == nil {
-				t.unsure = map[int]unsure{}
+				t.unsure = map[int]int32{}
 			}
-			t.unsure[e.Grant] = unsure{id, t.clients[who].deaths}
+			t.unsure[e.Grant] = id
 		}
 	case o.verb == release && e.Type == history.OK && o.hold != none:
 		t.gaveBack(o.hold, pos)

@@ -38,7 +38,6 @@ type client struct {
 	gone int32   // position from which on that is certain: what it invokes before belongs to the life that ended
 	wait []int32 // by lock: its last wait
 
-	deaths  int32 // number so far
 	holders int32 // head of the list of processes that had a hold since the last death, or none
 	ended   int32 // its hold that ended last, or none
 	placed  int32 // its place that began last, or none
@@ -47,13 +46,10 @@ type client struct {
 
 // ending is the death of a client: the positions of the line that tells it, of the
 // client's last sign of life before, from which on it may have been dead, and from which
-// on it certainly was.
-type ending struct{ client, line, heard, from, sure int32 }
-
-// unsure is an acquire without an answer that named its grant.
-type unsure struct {
-	op     int32
-	deaths int32 // its client's deaths at that time: after another death the grant is gone
+// on it certainly was. Without a fault it ended by itself.
+type ending struct {
+	client, line, heard, from, sure int32
+	itself                          bool
 }
 
 // hold is the time during which the holder of one grant may believe that it has the

@@ -48,7 +48,7 @@ type timeline struct {
 
 	procOf numbering      // process number → procs
 	holdOf numbering      // grant → holds
-	unsure map[int]unsure // by grant of an indeterminate acquire
+	unsure map[int]int32 // by its grant: an indeterminate acquire
 
 	ahead    *ahead           // nil: no client was killed
 	byID     map[int][]int32  // faults, where there are many

@@ -50,15 +50,16 @@ func (t *timeline) answered(client, lock, pos int32, granted bool) {
 	}
 }
 
-// endWaits ends all waits of a client that died.
+// endWaits ends all waits of a client that has done nothing since pos.
 func (t *timeline) endWaits(client, pos int32) {
 	for _, id := range t.clients[client].wait {
 		if id == none || t.waits[id].over {
 			continue
 		}
 		w := &t.waits[id]
-		if w.asking > 0 {
-			w.end, w.to = pos, t.at(pos)
+		if w.asking > 0 || w.end > pos {
+			w.end = max(w.begin, pos)
+			w.to = t.at(w.end)
 		}
 		w.asking, w.over = 0, true
 	}
