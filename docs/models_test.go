@@ -35,20 +35,20 @@ judges by one model. A history without lockcheck's first line is held against ` 
   One ok confirms it, and a second one has nothing to release.
   After a loss or a death one later ok likewise confirms that the hold ended there: many stores answer ok to whoever deletes what is gone.
 - A line ` + "`lost`" + `, an extend that failed with ` + "`lost` or `not-held`" + `, and the ` + "`kill`, `poweroff` or `exit`" + ` of a client (a line of ` + "`nemesis`" + ` that names it) end what is certain: from there on the
-  lock may be free, or not; after the extend from its ` + "`fail`" + ` on. A client that was killed in a pause did nothing since the pause began.
+  lock may be free, or not; after the extend from its ` + "`fail`" + ` on. A client that died in a pause did nothing since the pause began.
   A pause that no line ends goes on after a kill.
 - A client that died by itself (an ` + "`" + `exit` + "`" + `, or an ` + "`" + `info` + "`" + ` with the error ` + "`" + `crashed` + "`" + `) may have died right after its last sign of life: its last line that is neither an ` + "`" + `invoke` + "`" + ` nor an ` + "`" + `info` + "`" + `.
-  If it was killed, it died at the kill and not before, whatever such a line says later.
+  If it was killed, it died at the kill and not before, whatever such a line says later, until its client asks again after the last line of the kill: that is a new life.
 - A loss (the line ` + "`lost`" + `, and an extend that failed with one of the two) that names a grant ends that grant only: no other permit, and nothing at all if the grant was released before.
   A reentrant lock is one entry in its store: there the loss of a grant that its process holds ends all that the process holds, at once; so does a failed release that is read as one that found it gone. It holds a grant if an ok, or a line
   ` + "`valid`" + `, has confirmed it, no release of it had an ok or no answer, and no earlier loss or death ended it.
-  A loss that is reported while its process, or another one of its client, has a release of that open may be about more: of a reentrant lock about all that the process holds, and without a name about all that its client may have.
+  A loss that is reported while its process, or another one of its client, has a release of that open, which may be about a grant, may be about more: of a reentrant lock about all that the process holds, and without a name about all that its client may have.
   A loss that names no grant ends all that its process holds of the lock, with what it goes on with after an ` + "`info`" + `; if that is nothing, all that its client may have of it.
   Events of a grant come after its answer, so a loss ends no acquire that its own process has open. Where a reentrant lock loses its entry, another rule comes first: an acquire of the same process
   that has no answer by then may have been granted before and be gone with the entry. From the loss on it may be over, whatever its answer says;
   if its answer has the token of that entry, it rested on it, and ends at the instant at which all that rests on it ends.
 - In all models but ` + "`mutex`" + `, who names a grant of another client says nothing of it: a loss, and a release or an extend without an ok, are left out; an ok is violated, because its client did not hold that grant.
-- A try that was refused says nothing. With ` + "`--strict-try`" + ` it was refused because somebody held.
+- A try that was refused says nothing. With ` + "`--strict-try`" + ` it was refused because it could not be granted; one that failed with ` + "`" + `timeout` + "`" + ` or ` + "`" + `budget` + "`" + ` was not refused.
   A store may keep a lease for longer than its holder believes, so a lease that ran out may still be why.
 - A history that can show nothing is unknown: one without an acquire that is ok (of a register, without a read or a write that is ok),
   and one in which nothing is violated and no grant has a token (models with tokens), no acquire that is ok has a line ` + "`queued`" + ` (` + "`fifo-mutex`" + `),

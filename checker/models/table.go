@@ -26,7 +26,7 @@ var table = [...]Model{
 	{
 		Name:   "mutex",
 		State:  "whether the lock is held",
-		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it. One that came before the answer to its acquire can end that grant only. The ok of a release that may confirm what ended its grant before may do nothing itself, or free the lock.",
+		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it, once for each grant. One that came before the answer to its acquire can end that grant only. The ok of a release that may confirm what ended its grant before may do nothing itself, or free the lock.",
 		Source: "Knossos, model mutex",
 		Exact: "Acquires and releases alternate, and nothing else matters: of two that are possible the one with the earlier completion is the more urgent. So operations are put off for as long as they can be. " +
 			"When a completion comes and its operation has not had its turn, it gets it; if the lock is in the wrong state, an operation of the other kind goes first, the most urgent one; an indeterminate one only if there is no other, because it has no completion that presses. " +
@@ -47,7 +47,7 @@ var table = [...]Model{
 	{
 		Name:   "lease",
 		State:  "who holds the lock, and until when",
-		Rules:  "As owner-mutex, but a hold is over when the time is over for which it was said to be valid. An extend or a renewal sets a new time at its ok, a later or an earlier one, and a hold that was over begins anew. A grant that has no time left at its answer holds nothing. A grant that does not say how long it is valid is left out.",
+		Rules:  "As owner-mutex, but a hold is over when the time is over for which it was said to be valid. An extend or a renewal sets a new time at its ok, a later or an earlier one, and a hold that was over, by its time, a loss, a death or a release without an answer, begins anew, at an instant at which the lock is free; only a release that is ok is final. An extend that brings no time left says only that its grant was not released. A grant that has no time left at its answer holds nothing. A grant that does not say how long it is valid is left out.",
 		Source: "Gray and Cheriton, Leases (1989); lockcheck's property lease-exclusion",
 		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " A grant that does not say how long it is valid may be why, too, and so may an acquire without an answer, which may have been over at any time.",
 		rule:   rule{leases: true},
