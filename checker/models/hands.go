@@ -341,6 +341,11 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 			for _, h := range j.hands[i].unsure {
 				j.cease(h, at)
 			}
+			if hand := &j.hands[i]; j.model.rule.reentrant {
+				for _, h := range slices.Clone(hand.sure) { // what one process has rests on one entry
+					j.drop(hand, j.holds[h].owner, none, at, at)
+				}
+			}
 			j.drop(&j.hands[i], none, none, at, at)
 		}
 	}

@@ -274,10 +274,18 @@ func (c *chaos) add(e history.Entry) int {
 	return len(c.h) - 1
 }
 
-// meant returns the deed that got the grant that an entry names, or none.
-func (c *chaos) meant(pos int) int {
+// meant returns the deed that got the grant that an entry of process p names, or else the
+// last grant that p has, or none. A loss that names none is about all that p has.
+func (c *chaos) meant(pos int, p *chaotic) int {
 	if k, ok := c.names[c.h[pos].Grant]; ok {
 		return k
+	}
+	if c.h[pos].F != history.Lost {
+		for k := len(c.deeds) - 1; k >= 0; k-- {
+			if d := c.deeds[k]; d.what == toAcquire && d.proc == p.owner && c.holds(k) {
+				return k
+			}
+		}
 	}
 	return int(none)
 }
@@ -289,6 +297,15 @@ func (c *chaos) die(client string, pos int, killed bool) {
 		c.alive[client] = max(c.alive[client], pos)
 	} else {
 		pos = c.alive[client]
+	}
+	entries := uint64(0) // a reentrant lock's
+	for k, d := range c.deeds {
+		if c.model.rule.reentrant && d.what == toAcquire && d.client == client && entries&bit(k) == 0 {
+			if lost := c.rests(pos, d.proc); lost != 0 {
+				c.deeds = append(c.deeds, deed{what: toLose, call: pos, ret: 1 << 29, optional: true, of: int(none), lost: lost})
+				entries |= lost
+			}
+		}
 	}
 	c.ends(pos, func(d deed) bool { return d.client == client })
 }
@@ -326,7 +343,7 @@ func (c *chaos) run() {
 		case p.open != nil && !c.named && c.Intn(20) == 0:
 			e := history.Entry{Client: p.client, Process: history.Process{N: p.n}, Type: history.Event, F: history.Lost}
 			pos := c.add(e)
-			c.lost(p, c.meant(pos), pos)
+			c.lost(p, c.meant(pos, p), pos)
 		case p.open == nil && left > 0:
 			left--
 			c.ask(p)
@@ -477,7 +494,7 @@ func (c *chaos) ask(p *chaotic) {
 			e.Type, e.F = history.Event, history.Lost
 			pos := c.add(e)
 			if !c.named {
-				d.of = c.meant(pos)
+				d.of = c.meant(pos, p)
 			}
 			c.lost(p, d.of, pos)
 			return
@@ -503,7 +520,7 @@ func (c *chaos) ask(p *chaotic) {
 	open := c.h[pos]
 	p.open, p.deed = &open, len(c.deeds)
 	if !c.named {
-		d.of = c.meant(pos)
+		d.of = c.meant(pos, p)
 	}
 	if d.what == toExtend { // without an answer it has no effect
 		p.of, d.of, d.what = d.of, int(none), toDoNothing

@@ -1059,6 +1059,14 @@ var modelSpecs = []modelSpec{
 		c1 lost
 		c1 acquire
 		c1 acquire ok token=2`, `violated 1,2,3,4,6,7: there is no order for this: c1: acquire → token 2 (lines 1 to 2); c1: acquire → token 2 (lines 3 to 4); c1: acquire → token 2 (lines 6 to 7).`},
+	{"reentrant-fenced-mutex=2", "a death ends all that rests on one entry at once", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 acquire ok token=1 grant=2
+		nemesis kill on=c1
+		c1 try
+		c1 try ok token=1 grant=3`, `violated 1,2,3,4,6,7: there is no order for this: c1: acquire (lines 1 to 2); c1: acquire → token 1 (lines 3 to 4); c1: acquire → token 1 (lines 6 to 7).`},
 	{"reentrant-fenced-mutex=2", "a grant with the token of an entry is lost with it", `
 		c1 acquire
 		c1 acquire ok token=1 grant=1
