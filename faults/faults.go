@@ -8,7 +8,6 @@ package faults
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -111,60 +110,4 @@ type Impairment struct {
 	Direction      Direction
 	Action         Action
 	Delay          time.Duration // of Slow
-}
-
-// Injection is one use of a fault.
-type Injection struct {
-	Fault     string        `json:"fault"`               // name of the fault
-	On        []string      `json:"on"`                  // clients or servers that it strikes
-	Point     *Point        `json:"point,omitempty"`     // where it starts
-	At        time.Duration `json:"at_ns,omitempty"`     // if there is no point: when it starts, since the start of the run
-	For       time.Duration `json:"for_ns,omitempty"`    // how long it lasts; absent: it stays, or is over at once
-	Amount    time.Duration `json:"amount_ns,omitempty"` // size of a jump, a skew or a delay; of a rate: what a clock gains in T
-	Direction Direction     `json:"direction,omitzero"`  // of a link: to-server or to-client; absent: both
-}
-
-// Point is a point in one operation of one client. Exactly one of Request, Last and OK
-// is set.
-type Point struct {
-	Client      string `json:"client"`            // the client whose operation it is
-	Acquisition int    `json:"acquisition"`       // which of the client's critical sections, from 1
-	Op          string `json:"op"`                // name of the operation: acquire, release, write, …
-	After       bool   `json:"after,omitempty"`   // after the answer came and before the lock sees it; else before the request is sent
-	Request     int    `json:"request,omitempty"` // which request of the operation, from 1; exactly one of request, last and ok is set
-	Last        bool   `json:"last,omitempty"`    // the last request of an undisturbed operation
-	OK          bool   `json:"ok,omitempty"`      // after the operation has succeeded
-	// Exact: at that request only, even if an undisturbed operation has fewer requests.
-	// Otherwise a request that the operation lacks means its last one.
-	Exact bool `json:"exact,omitempty"`
-
-	// Of a point that a client has reached: the command of the request ("DEL"), and the
-	// command of the request before it, if that was answered ("GET"); "": unknown.
-	Sends string `json:"-"`
-	Sent  string `json:"-"`
-}
-
-// String writes a point as histories do: "c1 release: before request 2, DEL after GET".
-// Only a planned point is "last": a client that reaches a point knows the number of its
-// request, but not whether another request follows.
-func (p Point) String() string {
-	when := "before"
-	if p.After {
-		when = "after"
-	}
-	comma, after := "", ""
-	if p.Sends != "" {
-		comma = ", "
-	}
-	if p.Sent != "" {
-		after = " after "
-	}
-	switch {
-	case p.OK:
-		return p.Client + " " + p.Op + ": after ok"
-	case p.Request == 0:
-		return p.Client + " " + p.Op + ": " + when + " last"
-	default:
-		return p.Client + " " + p.Op + ": " + when + " request " + strconv.Itoa(p.Request) + comma + p.Sends + after + p.Sent
-	}
 }

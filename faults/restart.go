@@ -2,9 +2,6 @@ package faults
 
 import "time"
 
-// down is the Shares of faults whose server is gone until they end.
-const down = "down"
-
 var restart = Fault{
 	Name:   "restart",
 	Does:   "a server stops cleanly and comes back with its data, after 0.02–0.3 T",
