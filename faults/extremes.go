@@ -1,13 +1,16 @@
 package faults
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Extremes returns the uses of f that go as far as f goes: one for each direction of a
 // link or a clock, each lasting as long as it can. Injection.On stays empty. A search
 // in which a fault may end early needs no others.
 func (f Fault) Extremes(lease time.Duration) []Injection {
-	most := map[[2]int]Injection{}
-	var order [][2]int
+	var list []Injection
 	// Every draw returns its lowest or its highest value, as its bit in bits says.
 	for bits, more := 0, true; more; bits++ {
 		asked := 0
@@ -21,36 +24,15 @@ func (f Fault) Extremes(lease time.Duration) []Injection {
 				return 0
 			})
 		}
-		way := [2]int{int(in.Direction), sign(in.Amount)}
-		known, ok := most[way]
-		if !ok {
-			order = append(order, way)
+		same := func(known Injection) bool {
+			return known.Direction == in.Direction && cmp.Compare(known.Amount, 0) == cmp.Compare(in.Amount, 0)
 		}
-		if !ok || exceeds(in, known) {
-			most[way] = in
+		if i := slices.IndexFunc(list, same); i < 0 {
+			list = append(list, in)
+		} else if cmp.Or(cmp.Compare(in.For, list[i].For), cmp.Compare(in.Amount.Abs(), list[i].Amount.Abs())) > 0 {
+			list[i] = in
 		}
 		more = bits+1 < 1<<asked
 	}
-	list := make([]Injection, len(order))
-	for i, way := range order {
-		list[i] = most[way]
-	}
 	return list
-}
-
-func exceeds(a, b Injection) bool {
-	if a.For != b.For {
-		return a.For > b.For
-	}
-	return a.Amount.Abs() > b.Amount.Abs()
-}
-
-func sign(d time.Duration) int {
-	switch {
-	case d < 0:
-		return -1
-	case d > 0:
-		return 1
-	}
-	return 0
 }
