@@ -22,7 +22,6 @@ import (
 // one smaller lowers its number.
 var circles = map[string]int{
 	"checker/models": 19,
-	"history/formats": 13,
 	"report": 31,
 	"internal/sim": 33,
 }

@@ -6,6 +6,25 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
+// synonyms are other names of clients' operations.
+var synonyms = map[string]struct {
+	f      string
+	shared bool
+}{
+	"lock": {f: history.Acquire}, "unlock": {f: history.Release},
+	"refresh": {f: history.Extend}, "renew": {f: history.Extend},
+	"try-lock": {f: history.Try}, "try-acquire": {f: history.Try},
+	"read-lock": {history.Acquire, true}, "acquire-read": {history.Acquire, true}, "acquire-shared": {history.Acquire, true},
+	"write-lock": {f: history.Acquire}, "acquire-write": {f: history.Acquire},
+	"read-unlock": {f: history.Release}, "release-read": {f: history.Release}, "release-shared": {f: history.Release},
+	"write-unlock": {f: history.Release}, "release-write": {f: history.Release},
+}
+
+func isOperation(f string) bool {
+	_, ok := synonyms[f]
+	return ok || history.IsOperation(f)
+}
+
 // client fills in the subject of a client's operation, and tracks its process's
 // open operation. lock is the value of --lock-from, or nil.
 func (m *mapper) client(op *operation, e *history.Entry, c *client, lock *value) error {
@@ -35,7 +54,7 @@ func (m *mapper) client(op *operation, e *history.Entry, c *client, lock *value)
 		return err
 	}
 	if m.reading.hasLockField() {
-		if err := m.lockFrom(lock, e); err != nil {
+		if err := m.reading.lockFrom(lock, e); err != nil {
 			return err
 		}
 	}
@@ -47,23 +66,6 @@ func (m *mapper) client(op *operation, e *history.Entry, c *client, lock *value)
 	}
 	m.clients.track(e, c)
 	return nil
-}
-
-// track notes that e opens or closes an operation.
-func (c *clients) track(e *history.Entry, p *client) {
-	if p.client == "" {
-		if p.client = e.Client; p.client == "" {
-			p.client = e.Process.String()
-		}
-	}
-	switch e.Type {
-	case history.Event:
-	case history.Invoke:
-		p.open, p.lock = e.F, e.Lock
-	default:
-		p.open, p.lock = "", ""
-		p.retired = e.Type == history.Info
-	}
 }
 
 func (m *mapper) value(v *value, e *history.Entry, c *client, owner *string) error {
@@ -238,5 +240,21 @@ func (m *mapper) result(v *value, e *history.Entry, c *client) error {
 	default:
 		note(e, v)
 	}
+	return nil
+}
+
+// okFalse gives an operation that is ok with false its meaning.
+func (m *mapper) okFalse(v *value, e *history.Entry) error {
+	acquires := e.F == history.Acquire || e.F == history.Try
+	switch m.reading.OKFalse {
+	case OKFalseGranted:
+		return nil
+	case OKFalseUnsaid:
+		if !acquires {
+			return fmt.Errorf("%s is ok, and %s is %s: use --ok-false refused to read it as failed, or --ok-false granted to read it as ok", e.F, m.spell(keyValue), v.short())
+		}
+		m.refused.add(m.line, 0)
+	}
+	e.Type = history.Fail
 	return nil
 }

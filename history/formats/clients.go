@@ -2,7 +2,6 @@ package formats
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -23,37 +22,6 @@ type client struct {
 	lock    string // of the open operation
 	value   string // its value
 	retired bool   // its last operation ended with info
-}
-
-// processOf returns the client's process of e, or nil for a named process that is not a
-// client.
-func (m *mapper) processOf(op *operation, e *history.Entry) (*client, error) {
-	v := op[keyProcess]
-	if v.kind == integer {
-		return m.clients.numberedProcess(e, int(v.n))
-	}
-	if v.kind == number && integral(strings.TrimRight(v.text, "N")) {
-		return nil, fmt.Errorf("%s is %s: it does not fit 64 bits", m.spell(keyProcess), v.short())
-	}
-	name, ok := v.word()
-	if !ok || name == "" {
-		return nil, m.wrong(keyProcess, v, "an integer or a name")
-	}
-	c := m.clients.names[name]
-	switch {
-	case name == history.Nemesis:
-	case c != nil, e.Type != history.Event && e.Type != history.Info:
-		return m.clients.namedProcess(e, c, name)
-	case !m.ours && e.Type == history.Info && isOperation(e.F):
-		return nil, fmt.Errorf("%s completes %s without an invoke", name, e.F)
-	}
-	e.Process.Name = name
-	return nil, nil
-}
-
-func isOperation(f string) bool {
-	_, ok := synonyms[f]
-	return ok || history.IsOperation(f)
 }
 
 func (c *clients) numberedProcess(e *history.Entry, n int) (*client, error) {
@@ -107,4 +75,21 @@ func (c *clients) namedProcess(e *history.Entry, p *client, name string) (*clien
 		e.Client = p.client
 	}
 	return p, nil
+}
+
+// track notes that e opens or closes an operation.
+func (c *clients) track(e *history.Entry, p *client) {
+	if p.client == "" {
+		if p.client = e.Client; p.client == "" {
+			p.client = e.Process.String()
+		}
+	}
+	switch e.Type {
+	case history.Event:
+	case history.Invoke:
+		p.open, p.lock = e.F, e.Lock
+	default:
+		p.open, p.lock = "", ""
+		p.retired = e.Type == history.Info
+	}
 }

@@ -26,13 +26,7 @@ type collection struct {
 	skipped oddity // lines of the nemesis without a fault
 }
 
-// oddity counts a problem that is reported once.
-type oddity struct {
-	line, count int
-	most        time.Duration
-}
-
-func newCollection(in *bufio.Reader, name, format string, reading Reading) (source, history.Header, error) {
+func newCollection(in *bufio.Reader, name, format string, reading Reading) (*collection, history.Header, error) {
 	if bom, _ := in.Peek(3); string(bom) == "\xef\xbb\xbf" {
 		in.Discard(3)
 	}
@@ -123,17 +117,3 @@ func (c *collection) allWarnings() []history.Warning {
 }
 
 func (c *collection) assumptions() *guesses { return &c.mapper.guesses }
-
-func (o *oddity) add(line int, by time.Duration) {
-	if o.count++; o.count == 1 {
-		o.line = line
-	}
-	o.most = max(o.most, by)
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
-}

@@ -67,9 +67,6 @@ func (l *lexer) significant() (byte, error) {
 	}
 }
 
-// blank reports whether b is whitespace in EDN.
-func blank(b byte) bool { return b == ' ' || b == ',' || b >= '\t' && b <= '\r' }
-
 func (l *lexer) collection(k kind, closer byte) (value, error) {
 	if err := l.enter(); err != nil {
 		return value{}, err
@@ -198,15 +195,6 @@ func (l *lexer) atom() (value, error) {
 	}
 }
 
-func truth(yes bool) value {
-	if yes {
-		return value{kind: boolean, n: 1}
-	}
-	return value{kind: boolean}
-}
-
-func digit(b byte) bool { return b-'0' <= 9 }
-
 // number parses the number in the scratch: an integer (with N at its end of any
 // size), a ratio, or a float (with M at its end a decimal).
 func (l *lexer) number() (value, error) {
@@ -230,11 +218,4 @@ func (l *lexer) number() (value, error) {
 		}
 	}
 	return value{}, l.fail("%.40q is not a number", s)
-}
-
-func integral(s string) bool {
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		s = s[1:]
-	}
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }

@@ -169,5 +169,3 @@ func (l *lexer) jsonNumber(s string) (value, error) {
 	}
 	return value{}, l.fail("%.40q is neither a number nor true, false or null", s)
 }
-
-func isRange(err error) bool { return errors.Is(err, strconv.ErrRange) }

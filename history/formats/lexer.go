@@ -293,3 +293,11 @@ func (l *lexer) nextByte() (byte, error) {
 	}
 	return b, nil
 }
+
+// at is fail for another line than the current one.
+func (l *lexer) at(line int, format string, args ...any) error {
+	now := l.line
+	defer func() { l.line = now }()
+	l.line = line
+	return l.fail(format, args...)
+}

@@ -22,7 +22,7 @@ type lines struct {
 	buf    *bufio.Reader
 }
 
-func newLines(in *bufio.Reader, name string, reading Reading) (source, history.Header, error) {
+func newLines(in *bufio.Reader, name string, reading Reading) (*lines, history.Header, error) {
 	r, err := history.NewReader(in, name)
 	if err != nil {
 		return nil, history.Header{}, err

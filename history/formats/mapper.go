@@ -22,66 +22,6 @@ type mapper struct {
 	guesses
 }
 
-// synonyms are other names of clients' operations.
-var synonyms = map[string]struct {
-	f      string
-	shared bool
-}{
-	"lock": {f: history.Acquire}, "unlock": {f: history.Release},
-	"refresh": {f: history.Extend}, "renew": {f: history.Extend},
-	"try-lock": {f: history.Try}, "try-acquire": {f: history.Try},
-	"read-lock": {history.Acquire, true}, "acquire-read": {history.Acquire, true}, "acquire-shared": {history.Acquire, true},
-	"write-lock": {f: history.Acquire}, "acquire-write": {f: history.Acquire},
-	"read-unlock": {f: history.Release}, "release-read": {f: history.Release}, "release-shared": {f: history.Release},
-	"write-unlock": {f: history.Release}, "release-write": {f: history.Release},
-}
-
-// A key is a known key of an operation.
-type key int
-
-const (
-	keyIndex key = iota
-	keyTime
-	keyClient
-	keyProcess
-	keyType
-	keyF
-	keyLock
-	keyShared
-	keyGrant
-	keyToken
-	keyValidUntil
-	keyValue
-	keyWas
-	keyError
-	keyText
-	keyKey
-	keyBy
-	keyOp
-	keyID
-	keyOn
-	keyPoint
-	keyAmount
-	keyHits
-	keys // number of keys
-)
-
-var keyNames = [keys]string{
-	"index", "time", "client", "process", "type", "f", "lock", "shared", "grant", "token", "valid-until", "value", "was",
-	"error", "text", "key", "by", "op", "id", "on", "point", "amount-ns", "hits",
-}
-
-var keyNamed = func() map[string]key {
-	m := map[string]key{"fence": keyToken, "valid_until": keyValidUntil, "amount_ns": keyAmount}
-	for i, name := range keyNames {
-		m[name] = key(i)
-	}
-	return m
-}()
-
-// operation is a map by its keys; nil means absent.
-type operation [keys]*value
-
 // spell returns the key in the file's spelling.
 func (m *mapper) spell(k key) string {
 	if m.colon {
@@ -92,49 +32,6 @@ func (m *mapper) spell(k key) string {
 
 func (m *mapper) wrong(k key, v *value, want string) error {
 	return fmt.Errorf("%s is %s: want %s", m.spell(k), v.short(), want)
-}
-
-// isHeader reports whether v is a header instead of an operation.
-func isHeader(v *value) bool { return v.get("lockcheck") != nil }
-
-// entry converts v. It does not fill in omitted fields. The error errSkip means
-// that v has no entry.
-func (m *mapper) entry(v *value, e *history.Entry, given *history.Given) error {
-	*e, *given = history.Entry{}, history.Given{}
-	var op operation
-	var lock *value // the value of --lock-from
-	for i := 0; i+1 < len(v.items); i += 2 {
-		w, ok := v.items[i].local()
-		if ok && w == m.reading.LockFrom && v.items[i+1].kind != null {
-			lock = &v.items[i+1]
-		}
-		k, known := keyNamed[w]
-		if !ok || !known {
-			continue
-		}
-		if v.items[i+1].kind == null {
-			continue
-		}
-		if op[k] != nil {
-			return fmt.Errorf("%s occurs twice", m.spell(k))
-		}
-		op[k] = &v.items[i+1]
-	}
-	if err := m.kind(&op, e); err != nil {
-		return err
-	}
-	if err := m.fields(&op, e, given); err != nil {
-		return err
-	}
-	client, err := m.processOf(&op, e)
-	if err != nil {
-		return err
-	}
-	m.error(&op, e)
-	if client == nil {
-		return m.namedFields(&op, e)
-	}
-	return m.client(&op, e, client, lock)
 }
 
 // kind fills in Type and F.
@@ -307,54 +204,4 @@ func note(e *history.Entry, v *value) {
 		s = e.Text + "; " + s
 	}
 	e.Text = s
-}
-
-// namedFields fills in the value of a named process: the targets of a fault, or a
-// server's event.
-func (m *mapper) namedFields(op *operation, e *history.Entry) error {
-	if e.Process.Name == history.Nemesis && e.Type != history.Event {
-		e.Type = history.Info
-	}
-	v := op[keyValue]
-	switch {
-	case v == nil:
-		return nil
-	case v.kind == integer:
-		e.Value = history.Some(v.n)
-		return nil
-	case e.Process.Name == history.Nemesis && e.On == nil:
-		if e.On = targets(v); e.On != nil {
-			return nil
-		}
-	}
-	note(e, v)
-	return nil
-}
-
-// targets returns the names in the value of a fault: one, several, or the keys of
-// a map. Jepsen also writes sentences and [kind {node …}].
-func targets(v *value) []string {
-	step := 1
-	switch v.kind {
-	case mapping:
-		step = 2
-	case vector, set:
-		if len(v.items) == 2 && v.items[0].kind == keyword && v.items[1].kind == mapping {
-			return targets(&v.items[1])
-		}
-	default:
-		if w, ok := v.word(); ok && w != "" && !strings.ContainsAny(w, " \t\n") {
-			return []string{w}
-		}
-		return nil
-	}
-	var names []string
-	for i := 0; i < len(v.items); i += step {
-		w, ok := v.items[i].word()
-		if !ok {
-			return nil
-		}
-		names = append(names, w)
-	}
-	return names
 }

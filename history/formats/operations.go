@@ -135,11 +135,3 @@ func (o *operations) unfinished() error {
 func (o *operations) warn(line int, text string) {
 	o.warnings = append(o.warnings, history.Warning{Name: o.name, Line: line, Text: text})
 }
-
-// at is fail for another line than the current one.
-func (l *lexer) at(line int, format string, args ...any) error {
-	now := l.line
-	defer func() { l.line = now }()
-	l.line = line
-	return l.fail(format, args...)
-}

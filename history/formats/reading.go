@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -118,27 +119,11 @@ func isFalse(v *value, lock string) bool {
 	return v.kind == boolean && v.n == 0
 }
 
-// okFalse gives an operation that is ok with false its meaning.
-func (m *mapper) okFalse(v *value, e *history.Entry) error {
-	acquires := e.F == history.Acquire || e.F == history.Try
-	switch m.reading.OKFalse {
-	case OKFalseGranted:
-		return nil
-	case OKFalseUnsaid:
-		if !acquires {
-			return fmt.Errorf("%s is ok, and %s is %s: use --ok-false refused to read it as failed, or --ok-false granted to read it as ok", e.F, m.spell(keyValue), v.short())
-		}
-		m.refused.add(m.line, 0)
-	}
-	e.Type = history.Fail
-	return nil
-}
-
 // lockFrom fills in the lock from the field of --lock-from.
-func (m *mapper) lockFrom(v *value, e *history.Entry) error {
-	field := m.reading.LockFrom
+func (r *Reading) lockFrom(v *value, e *history.Entry) error {
+	field := r.LockFrom
 	switch {
-	case m.reading.OneLock:
+	case r.OneLock:
 		e.Lock = ""
 		return nil
 	case v == nil && e.Type == history.Invoke:
@@ -152,4 +137,24 @@ func (m *mapper) lockFrom(v *value, e *history.Entry) error {
 		return fmt.Errorf("%q is %s: want a name for --lock-from", field, v.short())
 	}
 	return nil
+}
+
+// oddity counts a problem that is reported once.
+type oddity struct {
+	line, count int
+	most        time.Duration
+}
+
+func (o *oddity) add(line int, by time.Duration) {
+	if o.count++; o.count == 1 {
+		o.line = line
+	}
+	o.most = max(o.most, by)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }

@@ -121,3 +121,44 @@ func (v *value) short() string {
 	}
 	return s[:cut] + "…"
 }
+
+func truth(yes bool) value {
+	if yes {
+		return value{kind: boolean, n: 1}
+	}
+	return value{kind: boolean}
+}
+
+// json appends the value as JSON, for headers, with or without the colons of
+// keywords.
+func (v *value) json(b []byte, colons bool) []byte {
+	switch v.kind {
+	case null:
+		return append(b, "null"...)
+	case boolean:
+		return strconv.AppendBool(b, v.n != 0)
+	case integer:
+		return strconv.AppendInt(b, v.n, 10)
+	case number:
+		if integral(strings.TrimRight(v.text, "N")) {
+			return append(b, strings.TrimLeft(strings.TrimRight(v.text, "N"), "+")...)
+		}
+	case vector:
+		b = append(b, '[')
+		for i := range v.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = v.items[i].json(b, colons)
+		}
+		return append(b, ']')
+	case keyword:
+		if colons {
+			return appendString(b, ":"+v.text)
+		}
+		return appendString(b, v.text)
+	case symbol, text:
+		return appendString(b, v.text)
+	}
+	return appendString(b, v.String())
+}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -96,7 +95,10 @@ func (w *Writer) header(header history.Header) error {
 	return err
 }
 
-// readHeader is the inverse: it returns the header in v as our format reads it.
+// isHeader reports whether v is a header instead of an operation.
+func isHeader(v *value) bool { return v.get("lockcheck") != nil }
+
+// readHeader is the inverse of Writer.header: it returns the header in v as our format reads it.
 // In JSON a word with a colon at its beginning was a string.
 func readHeader(v *value, json bool) (history.Header, error) {
 	b := []byte{'{'}
@@ -113,40 +115,6 @@ func readHeader(v *value, json bool) (history.Header, error) {
 		return history.Header{}, withoutPlace(err)
 	}
 	return in.Header(), nil
-}
-
-// json appends the value as JSON, for headers, with or without the colons of
-// keywords.
-func (v *value) json(b []byte, colons bool) []byte {
-	switch v.kind {
-	case null:
-		return append(b, "null"...)
-	case boolean:
-		return strconv.AppendBool(b, v.n != 0)
-	case integer:
-		return strconv.AppendInt(b, v.n, 10)
-	case number:
-		if integral(strings.TrimRight(v.text, "N")) {
-			return append(b, strings.TrimLeft(strings.TrimRight(v.text, "N"), "+")...)
-		}
-	case vector:
-		b = append(b, '[')
-		for i := range v.items {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = v.items[i].json(b, colons)
-		}
-		return append(b, ']')
-	case keyword:
-		if colons {
-			return appendString(b, ":"+v.text)
-		}
-		return appendString(b, v.text)
-	case symbol, text:
-		return appendString(b, v.text)
-	}
-	return appendString(b, v.String())
 }
 
 // appendEntry writes the fields in the order of JSON Lines.
@@ -240,41 +208,4 @@ func appendWord(b []byte, k key, s string) []byte {
 		return append(append(b, ':'), s...)
 	}
 	return appendString(b, s)
-}
-
-// isPlainWord reports whether s is a keyword's name in every EDN reader.
-func isPlainWord(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (i == 0 || !digit(c) && c != '-' && c != '_') {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// appendString quotes s for EDN and JSON. Invalid UTF-8 becomes U+FFFD.
-func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, '\\', 'n')
-		case c < ' ':
-			b = fmt.Appendf(b, `\u%04x`, c)
-		case c < utf8.RuneSelf:
-			b = append(b, c)
-		default:
-			r, n := utf8.DecodeRuneInString(s[i:])
-			b = utf8.AppendRune(b, r)
-			i += n
-			continue
-		}
-		i++
-	}
-	return append(b, '"')
 }
