@@ -157,7 +157,7 @@ func (m *mapper) lock(v *value, e *history.Entry, owner *string) error {
 			return m.wrong(keyValue, v, want)
 		}
 		m.count(e)
-		return m.owned(first, e, owner)
+		return m.owned(first, owner)
 	}
 	var ok bool
 	if e.Lock, ok = v.name(); !ok {
@@ -174,7 +174,7 @@ func (m *mapper) count(e *history.Entry) {
 	}
 }
 
-func (m *mapper) owned(v *value, e *history.Entry, owner *string) error {
+func (m *mapper) owned(v *value, owner *string) error {
 	if v == nil || v.kind == null {
 		return nil
 	}
@@ -201,13 +201,12 @@ func (m *mapper) lockMap(v *value, e *history.Entry, owner *string) error {
 		e.Lock = lock
 	}
 	if fence := v.get("token", "fence"); fence != nil && fence.kind != null && e.Token == 0 {
-		token, err := m.token(fence)
-		if err != nil {
+		var err error
+		if e.Token, err = m.token(fence); err != nil {
 			return err
 		}
-		e.Token = uint64(token.V)
 	}
-	return m.owned(v.get("client"), e, owner)
+	return m.owned(v.get("client"), owner)
 }
 
 // result reads a completion's value beside the lock of its invoke: a fencing
@@ -227,8 +226,8 @@ func (m *mapper) result(v *value, e *history.Entry, c *client) error {
 	switch name, ok := v.name(); {
 	case ok && name != "" && (name == c.lock || name == c.value):
 	case v.kind == integer && granted && e.Token == 0:
-		token, err := m.token(v)
-		e.Token = uint64(token.V)
+		var err error
+		e.Token, err = m.token(v)
 		return err
 	case v.kind == mapping:
 		if e.Lock == "" {

@@ -102,17 +102,8 @@ func (c *collection) order(e *history.Entry, given history.Given, line int) bool
 }
 
 func (c *collection) allWarnings() []history.Warning {
-	list := slices.Clone(c.warnings)
-	if b := c.behind; b.count > 0 {
-		list = append(list, history.Warning{Name: c.name, Line: b.line, Text: fmt.Sprintf(
-			"time runs backwards %s, by up to %v: the order of the lines counts", times(b.count), b.most,
-		)})
-	}
-	if s := c.skipped; s.count > 0 {
-		list = append(list, history.Warning{Name: c.name, Line: s.line, Text: fmt.Sprintf(
-			"the nemesis names no fault %s: these lines are ignored", times(s.count),
-		)})
-	}
+	list := c.behind.appendWarning(slices.Clone(c.warnings), c.name, fmt.Sprintf("time runs backwards %%s, by up to %v: the order of the lines counts", c.behind.most))
+	list = c.skipped.appendWarning(list, c.name, "the nemesis names no fault %s: these lines are ignored")
 	return c.mapper.appendWarnings(list, c.name)
 }
 

@@ -21,17 +21,17 @@ func (u unzip) Read(b []byte) (int, error) {
 }
 
 // damage is an error in a compressed file.
-type damage struct{ text string }
+type damage string
 
-func (d damage) Error() string { return d.text }
+func (d damage) Error() string { return string(d) }
 
 func damageError(err error) error {
 	_, corrupt := errors.AsType[flate.CorruptInputError](err)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return damage{"the gzip stream is cut off"}
+		return damage("the gzip stream is cut off")
 	case corrupt, errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
-		return damage{"the gzip stream is damaged"}
+		return damage("the gzip stream is damaged")
 	default:
 		return err
 	}

@@ -21,9 +21,9 @@ func (l *lexer) json() (v value, closer byte, err error) {
 	case '}', ']', ',', ':':
 		return v, b, nil
 	case '[':
-		v, err = l.array()
+		v, err = l.members(vector, ']')
 	case '{':
-		v, err = l.object()
+		v, err = l.members(mapping, '}')
 	case '"':
 		v.kind = text
 		if v.text, err = l.quoted(true); err == nil && !l.literal && isKeyword(v.text) {
@@ -54,7 +54,8 @@ func (l *lexer) visible() (byte, error) {
 	}
 }
 
-func (l *lexer) array() (value, error) {
+// members reads an array or an object after its opening bracket.
+func (l *lexer) members(k kind, closer byte) (value, error) {
 	if err := l.enter(); err != nil {
 		return value{}, err
 	}
@@ -65,65 +66,46 @@ func (l *lexer) array() (value, error) {
 		switch {
 		case err != nil:
 			return v, err
-		case c == ']' && len(l.stack) == base:
-			return l.collect(vector, base), nil
+		case c == closer && len(l.stack) == base:
+			return l.collect(k, base), nil
+		case k == mapping && (c != 0 || v.kind != text && v.kind != keyword):
+			return v, l.fail("want a key in quotes")
 		case c != 0:
 			return v, l.fail("unexpected %c: want a value", c)
 		}
 		l.stack = append(l.stack, v)
+		if k == mapping {
+			if err := l.member(v.text); err != nil {
+				return v, err
+			}
+		}
 		b, err := l.visible()
 		switch {
 		case err != nil:
 			return v, err
-		case b == ']':
-			return l.collect(vector, base), nil
+		case b == closer:
+			return l.collect(k, base), nil
 		case b != ',':
-			return v, l.fail("unexpected %q: want , or ]", rune(b))
+			return v, l.fail("unexpected %q: want , or %c", rune(b), closer)
 		}
 	}
 }
 
-func (l *lexer) object() (value, error) {
-	if err := l.enter(); err != nil {
-		return value{}, err
+// member reads the value of a key, after the key.
+func (l *lexer) member(key string) error {
+	b, err := l.visible()
+	switch {
+	case err != nil:
+		return err
+	case b != ':':
+		return l.fail("unexpected %q: want : after the key %q", rune(b), key)
 	}
-	defer l.leave()
-	base := len(l.stack)
-	for {
-		key, c, err := l.json()
-		switch {
-		case err != nil:
-			return key, err
-		case c == '}' && len(l.stack) == base:
-			return l.collect(mapping, base), nil
-		case c != 0 || key.kind != text && key.kind != keyword:
-			return key, l.fail("want a key in quotes")
-		}
-		b, err := l.visible()
-		switch {
-		case err != nil:
-			return key, err
-		case b != ':':
-			return key, l.fail("unexpected %q: want : after the key %q", rune(b), key.text)
-		}
-		v, c, err := l.json()
-		switch {
-		case err != nil:
-			return v, err
-		case c != 0:
-			return v, l.fail("unexpected %c: want the value of %q", c, key.text)
-		}
-		l.stack = append(l.stack, key, v)
-		b, err = l.visible()
-		switch {
-		case err != nil:
-			return v, err
-		case b == '}':
-			return l.collect(mapping, base), nil
-		case b != ',':
-			return v, l.fail("unexpected %q: want , or }", rune(b))
-		}
+	v, c, err := l.json()
+	if err == nil && c != 0 {
+		err = l.fail("unexpected %c: want the value of %q", c, key)
 	}
+	l.stack = append(l.stack, v)
+	return err
 }
 
 // bare reads a number, true, false or null.

@@ -76,7 +76,7 @@ func (m *mapper) fields(op *operation, e *history.Entry, given *history.Given) e
 			}
 		}
 	}
-	var index, now, grant, until, id, amount, token history.Opt
+	var index, now, grant, until, id, amount history.Opt
 	for _, to := range [...]struct {
 		key key
 		to  *history.Opt
@@ -103,7 +103,7 @@ func (m *mapper) fields(op *operation, e *history.Entry, given *history.Given) e
 		return err
 	}
 	if v := op[keyToken]; v != nil {
-		if token, err = m.token(v); err != nil {
+		if e.Token, err = m.token(v); err != nil {
 			return err
 		}
 	}
@@ -117,13 +117,10 @@ func (m *mapper) fields(op *operation, e *history.Entry, given *history.Given) e
 		return fmt.Errorf("%s is %d: grants are counted from 1", m.spell(keyGrant), grant.V)
 	}
 	if v := op[keyText]; v != nil {
-		if e.Text = v.text; v.kind != text {
-			e.Text = v.String()
-		}
+		e.Text = v.plain()
 	}
 	e.Index, e.Grant, e.ID = int(index.V), int(grant.V), int(id.V)
 	e.Time, e.ValidUntil, e.Amount = time.Duration(now.V), time.Duration(until.V), time.Duration(amount.V)
-	e.Token = uint64(token.V)
 	given.Index, given.Time = index.Set, now.Set
 	return m.on(op[keyOn], e)
 }
@@ -144,7 +141,7 @@ func (m *mapper) time(v *value) (history.Opt, error) {
 	return history.Opt{}, m.wrong(keyTime, v, "nanoseconds, as an integer")
 }
 
-func (m *mapper) token(v *value) (history.Opt, error) {
+func (m *mapper) token(v *value) (uint64, error) {
 	n := v.n
 	if v.kind != integer {
 		var err error
@@ -153,9 +150,9 @@ func (m *mapper) token(v *value) (history.Opt, error) {
 		}
 	}
 	if n < 0 {
-		return history.Opt{}, m.wrong(keyToken, v, "an integer from 0 to 2^63-1")
+		return 0, m.wrong(keyToken, v, "an integer from 0 to 2^63-1")
 	}
-	return history.Some(n), nil
+	return uint64(n), nil
 }
 
 func (m *mapper) on(v *value, e *history.Entry) error {
@@ -196,10 +193,7 @@ func note(e *history.Entry, v *value) {
 	if v.kind == null {
 		return
 	}
-	s := v.text
-	if v.kind != text {
-		s = v.String()
-	}
+	s := v.plain()
 	if e.Text != "" {
 		s = e.Text + "; " + s
 	}

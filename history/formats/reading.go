@@ -94,12 +94,7 @@ func (g *guesses) appendWarnings(list []history.Warning, file string) []history.
 	if w, _ := g.doubt(file); w != nil {
 		list = append(list, *w)
 	}
-	if r := g.refused; r.count > 0 {
-		list = append(list, history.Warning{Name: file, Line: r.line, Text: fmt.Sprintf(
-			"an acquire is ok with false %s and counts as refused: use --ok-false granted to change that", times(r.count),
-		)})
-	}
-	return list
+	return g.refused.appendWarning(list, file, "an acquire is ok with false %s and counts as refused: use --ok-false granted to change that")
 }
 
 // isFalse reports whether the value of an ok is false, "false" or "", also in a
@@ -121,20 +116,16 @@ func isFalse(v *value, lock string) bool {
 
 // lockFrom fills in the lock from the field of --lock-from.
 func (r *Reading) lockFrom(v *value, e *history.Entry) error {
-	field := r.LockFrom
+	e.Lock = ""
 	switch {
-	case r.OneLock:
-		e.Lock = ""
+	case r.OneLock, v == nil && e.Type != history.Invoke:
 		return nil
-	case v == nil && e.Type == history.Invoke:
-		return fmt.Errorf("%q is missing: --lock-from names it", field)
 	case v == nil:
-		e.Lock = ""
-		return nil
+		return fmt.Errorf("%q is missing: --lock-from names it", r.LockFrom)
 	}
 	var ok bool
 	if e.Lock, ok = v.name(); !ok {
-		return fmt.Errorf("%q is %s: want a name for --lock-from", field, v.short())
+		return fmt.Errorf("%q is %s: want a name for --lock-from", r.LockFrom, v.short())
 	}
 	return nil
 }
@@ -152,9 +143,16 @@ func (o *oddity) add(line int, by time.Duration) {
 	o.most = max(o.most, by)
 }
 
-func times(n int) string {
-	if n == 1 {
-		return "once"
+// appendWarning appends a warning if there is something to report. In format, %s is how
+// often it occurred.
+func (o *oddity) appendWarning(list []history.Warning, file, format string) []history.Warning {
+	times := "once"
+	switch o.count {
+	case 0:
+		return list
+	case 1:
+	default:
+		times = fmt.Sprintf("%d times", o.count)
 	}
-	return fmt.Sprintf("%d times", n)
+	return append(list, history.Warning{Name: file, Line: o.line, Text: fmt.Sprintf(format, times)})
 }

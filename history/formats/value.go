@@ -71,6 +71,14 @@ func (v value) list(b []byte, closer byte) []byte {
 	return append(b, closer)
 }
 
+// plain returns a string without quotes, and any other value as EDN.
+func (v *value) plain() string {
+	if v.kind == text {
+		return v.text
+	}
+	return v.String()
+}
+
 // word returns the text of a keyword, a string or a symbol.
 func (v *value) word() (string, bool) {
 	return v.text, v.kind == keyword || v.kind == text || v.kind == symbol
@@ -135,10 +143,8 @@ func (v *value) json(b []byte, colons bool) []byte {
 	switch v.kind {
 	case null:
 		return append(b, "null"...)
-	case boolean:
-		return strconv.AppendBool(b, v.n != 0)
-	case integer:
-		return strconv.AppendInt(b, v.n, 10)
+	case boolean, integer:
+		return v.append(b)
 	case number:
 		if integral(strings.TrimRight(v.text, "N")) {
 			return append(b, strings.TrimLeft(strings.TrimRight(v.text, "N"), "+")...)
