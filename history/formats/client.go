@@ -90,20 +90,23 @@ func (m *mapper) value(v *value, e *history.Entry, c *client, owner *string) err
 // register's name.
 func (m *mapper) register(v *value, e *history.Entry) error {
 	cas := e.F == history.CAS
-	pair := v.kind == vector && len(v.items) == 2
-	if name, ok := nameOf(v, pair); ok && (!cas || v.items[1].kind == vector || v.items[1].kind == null) {
-		if e.Lock == "" {
-			e.Lock = name
+	first, second := v.pair()
+	if first != nil {
+		if name, ok := first.name(); ok && (!cas || second.kind == vector || second.kind == null) {
+			if e.Lock == "" {
+				e.Lock = name
+			}
+			v = second
+			first, second = v.pair()
 		}
-		v = &v.items[1]
-		pair = v.kind == vector && len(v.items) == 2
 	}
 	switch {
 	case v.kind == null:
-	case cas && pair && v.items[0].kind == integer && v.items[1].kind == integer:
-		e.Was, e.Value = history.Some(v.items[0].n), history.Some(v.items[1].n)
-	case cas && pair && v.items[0].kind == null && v.items[1].kind == integer:
-		e.Value = history.Some(v.items[1].n)
+	case cas && first != nil && second.kind == integer && (first.kind == integer || first.kind == null):
+		e.Value = history.Some(second.n)
+		if first.kind == integer {
+			e.Was = history.Some(first.n)
+		}
 	case v.kind == integer && (!cas || e.Was.Set || e.Type != history.Invoke):
 		e.Value = history.Some(v.n)
 	case e.Type == history.Fail || e.Type == history.Info:
@@ -114,14 +117,6 @@ func (m *mapper) register(v *value, e *history.Entry) error {
 		return m.wrong(keyValue, v, "a 64-bit integer")
 	}
 	return nil
-}
-
-// nameOf returns the first element of a pair, if it is a name.
-func nameOf(v *value, pair bool) (string, bool) {
-	if !pair {
-		return "", false
-	}
-	return v.items[0].name()
 }
 
 // reason keeps the value of a failed operation as the reason, if it is a keyword.
@@ -135,43 +130,32 @@ func reason(v *value, e *history.Entry) {
 
 // lock fills in the lock of an operation and its client.
 func (m *mapper) lock(v *value, e *history.Entry, owner *string) error {
-	const want = "a lock's name or [client lock]"
-	if (e.Lock != "" || m.reading.hasLockField()) && v.kind != mapping { // it has another meaning
-		if v.kind == integer {
-			e.Value = history.Some(v.n)
-			return nil
-		}
-		note(e, v)
-		return nil
-	}
 	switch {
 	case v.kind == mapping:
 		return m.lockMap(v, e, owner)
-	case v.kind == vector && len(v.items) == 2:
-		first, second := &v.items[0], &v.items[1]
-		if second.kind == null {
-			first, second = second, first
-		}
-		var ok bool
-		if e.Lock, ok = second.name(); !ok {
-			return m.wrong(keyValue, v, want)
-		}
-		m.count(e)
-		return m.owned(first, owner)
+	case e.Lock == "" && !m.reading.hasLockField():
+	case v.kind == integer: // the lock is named elsewhere
+		e.Value = history.Some(v.n)
+		return nil
+	default:
+		note(e, v)
+		return nil
+	}
+	client, lock := v.pair()
+	switch {
+	case client == nil:
+		lock = v
+	case lock.kind == null:
+		client, lock = lock, client
 	}
 	var ok bool
-	if e.Lock, ok = v.name(); !ok {
-		return m.wrong(keyValue, v, want)
+	if e.Lock, ok = lock.name(); !ok {
+		return m.wrong(keyValue, v, "a lock's name or [client lock]")
 	}
-	m.count(e)
-	return nil
-}
-
-// count notes that the value of e names its lock.
-func (m *mapper) count(e *history.Entry) {
 	if e.Type == history.Invoke {
 		m.name(e.Lock)
 	}
+	return m.owned(client, owner)
 }
 
 func (m *mapper) owned(v *value, owner *string) error {
@@ -212,14 +196,14 @@ func (m *mapper) lockMap(v *value, e *history.Entry, owner *string) error {
 // result reads a completion's value beside the lock of its invoke: a fencing
 // token, or a reason.
 func (m *mapper) result(v *value, e *history.Entry, c *client) error {
-	if v.kind == vector && len(v.items) == 2 { // [lock result], or a repeated [client lock]
-		first, _ := v.items[0].name()
-		second, _ := v.items[1].name()
+	if first, second := v.pair(); first != nil { // [lock result], or a repeated [client lock]
+		name, _ := first.name()
+		last, _ := second.name()
 		switch {
-		case second == c.lock && c.lock != "" || first == c.lock && v.items[1].kind == null:
+		case last == c.lock && c.lock != "" || name == c.lock && second.kind == null:
 			return nil
-		case first == c.lock:
-			v = &v.items[1]
+		case name == c.lock:
+			v = second
 		}
 	}
 	granted := e.Type == history.OK && (e.F == history.Acquire || e.F == history.Try)

@@ -100,9 +100,9 @@ func (g *guesses) appendWarnings(list []history.Warning, file string) []history.
 // isFalse reports whether the value of an ok is false, "false" or "", also in a
 // pair [lock false].
 func isFalse(v *value, lock string) bool {
-	if v != nil && v.kind == vector && len(v.items) == 2 {
-		if first, ok := v.items[0].name(); ok && first == lock {
-			v = &v.items[1]
+	if first, second := v.pair(); first != nil {
+		if name, ok := first.name(); ok && name == lock {
+			v = second
 		}
 	}
 	switch {

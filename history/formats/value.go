@@ -71,6 +71,14 @@ func (v value) list(b []byte, closer byte) []byte {
 	return append(b, closer)
 }
 
+// pair returns the elements of a vector of two, and nil for any other value.
+func (v *value) pair() (first, second *value) {
+	if v == nil || v.kind != vector || len(v.items) != 2 {
+		return nil, nil
+	}
+	return &v.items[0], &v.items[1]
+}
+
 // plain returns a string without quotes, and any other value as EDN.
 func (v *value) plain() string {
 	if v.kind == text {
