@@ -63,49 +63,33 @@ func (l *lexer) members(k kind, closer byte) (value, error) {
 	base := len(l.stack)
 	for {
 		v, c, err := l.json()
+		n := len(l.stack)
+		key := k == mapping && (n-base)%2 == 0
 		switch {
 		case err != nil:
 			return v, err
-		case c == closer && len(l.stack) == base:
+		case c == closer && n == base:
 			return l.collect(k, base), nil
-		case k == mapping && (c != 0 || v.kind != text && v.kind != keyword):
+		case key && (c != 0 || v.kind != text && v.kind != keyword):
 			return v, l.fail("want a key in quotes")
+		case c != 0 && k == mapping:
+			return v, l.fail("unexpected %c: want the value of %q", c, l.stack[n-1].text)
 		case c != 0:
 			return v, l.fail("unexpected %c: want a value", c)
 		}
 		l.stack = append(l.stack, v)
-		if k == mapping {
-			if err := l.member(v.text); err != nil {
-				return v, err
-			}
-		}
 		b, err := l.visible()
 		switch {
 		case err != nil:
 			return v, err
-		case b == closer:
+		case key && b != ':':
+			return v, l.fail("unexpected %q: want : after the key %q", rune(b), v.text)
+		case !key && b == closer:
 			return l.collect(k, base), nil
-		case b != ',':
+		case !key && b != ',':
 			return v, l.fail("unexpected %q: want , or %c", rune(b), closer)
 		}
 	}
-}
-
-// member reads the value of a key, after the key.
-func (l *lexer) member(key string) error {
-	b, err := l.visible()
-	switch {
-	case err != nil:
-		return err
-	case b != ':':
-		return l.fail("unexpected %q: want : after the key %q", rune(b), key)
-	}
-	v, c, err := l.json()
-	if err == nil && c != 0 {
-		err = l.fail("unexpected %c: want the value of %q", c, key)
-	}
-	l.stack = append(l.stack, v)
-	return err
 }
 
 // bare reads a number, true, false or null.
