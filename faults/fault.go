@@ -59,6 +59,12 @@ const down = "down"
 // Down reports whether its server is gone until its end.
 func (f *Fault) Down() bool { return f.Shares == down }
 
+// onServer returns the fault of a server that does what f does to a client.
+func (f Fault) onServer(name string, need Need, does string) Fault {
+	f.Name, f.On, f.Need, f.Does = name, OnServer, need, does
+	return f
+}
+
 // Available returns nil if f applies in an environment that has these abilities, else
 // an error that says why not.
 func (f Fault) Available(has []Need) error {

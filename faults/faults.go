@@ -1,5 +1,5 @@
 // Package faults holds what can go wrong: each fault with its name, its target, the
-// abilities that it needs, its start and its end. One fault, one file.
+// abilities that it needs, its start and its end. One kind of fault, one file.
 //
 // A fault acts on a Place: a simulated environment, or one of containers and processes.
 // An Injection is one use of a fault; a schedule is a list of injections.

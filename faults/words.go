@@ -13,24 +13,3 @@ type Words struct {
 	Now  string // for the list of moments
 	Over string // its end, for the list; "": not worth a line
 }
-
-// The words that faults on clients and on servers share.
-var (
-	skewed = Words{
-		Lane: "clock",
-		Past: "{clock} was|were set {ahead}{for}",
-		Now:  "{clock} is|are set {ahead}{for}",
-		Over: "{clock} is|are right again",
-	}
-	rated = Words{
-		Lane: "clock",
-		Past: "{clock} {gained} {amount}{each}{for}",
-		Now:  "{clock} {gains} {amount}{each}{for}",
-		Over: "{clock} runs|run as it|they should again",
-	}
-	jumped = Words{
-		Lane: "clock",
-		Past: "the clock|clocks of {on} jumped {by}",
-		Now:  "the clock|clocks of {on} jumps|jump {by}",
-	}
-)
