@@ -15,20 +15,19 @@ func (m *mapper) entry(v *value, e *history.Entry, given *history.Given) error {
 	var lock *value // the value of --lock-from
 	for i := 0; i+1 < len(v.items); i += 2 {
 		w, ok := v.items[i].local()
-		if ok && w == m.reading.LockFrom && v.items[i+1].kind != null {
+		if !ok || v.items[i+1].kind == null {
+			continue
+		}
+		if w == m.reading.LockFrom {
 			lock = &v.items[i+1]
 		}
-		k, known := keyNamed[w]
-		if !ok || !known {
-			continue
-		}
-		if v.items[i+1].kind == null {
-			continue
-		}
-		if op[k] != nil {
+		switch k, known := keyNamed[w]; {
+		case !known:
+		case op[k] != nil:
 			return fmt.Errorf("%s occurs twice", m.spell(k))
+		default:
+			op[k] = &v.items[i+1]
 		}
-		op[k] = &v.items[i+1]
 	}
 	if err := m.kind(&op, e); err != nil {
 		return err
@@ -41,10 +40,11 @@ func (m *mapper) entry(v *value, e *history.Entry, given *history.Given) error {
 		return err
 	}
 	m.error(&op, e)
-	if client == nil {
-		return m.namedFields(&op, e)
+	if client != nil {
+		return m.client(&op, e, client, lock)
 	}
-	return m.client(&op, e, client, lock)
+	namedFields(&op, e)
+	return nil
 }
 
 // processOf returns the client's process of e, or nil for a named process that is not a
@@ -75,24 +75,23 @@ func (m *mapper) processOf(op *operation, e *history.Entry) (*client, error) {
 
 // namedFields fills in the value of a named process: the targets of a fault, or a
 // server's event.
-func (m *mapper) namedFields(op *operation, e *history.Entry) error {
+func namedFields(op *operation, e *history.Entry) {
 	if e.Process.Name == history.Nemesis && e.Type != history.Event {
 		e.Type = history.Info
 	}
 	v := op[keyValue]
 	switch {
 	case v == nil:
-		return nil
+		return
 	case v.kind == integer:
 		e.Value = history.Some(v.n)
-		return nil
+		return
 	case e.Process.Name == history.Nemesis && e.On == nil:
 		if e.On = targets(v); e.On != nil {
-			return nil
+			return
 		}
 	}
 	note(e, v)
-	return nil
 }
 
 // targets returns the names in the value of a fault: one, several, or the keys of
