@@ -61,20 +61,19 @@ func (l *lexer) members(k kind, closer byte) (value, error) {
 	}
 	defer l.leave()
 	base := len(l.stack)
-	for {
+	for key := k == mapping; ; key = k == mapping && !key {
 		v, c, err := l.json()
-		n := len(l.stack)
-		key := k == mapping && (n-base)%2 == 0
-		switch {
+		switch n := len(l.stack); {
 		case err != nil:
 			return v, err
+		case c == 0 && (!key || v.kind == text || v.kind == keyword):
 		case c == closer && n == base:
 			return l.collect(k, base), nil
-		case key && (c != 0 || v.kind != text && v.kind != keyword):
+		case key:
 			return v, l.fail("want a key in quotes")
-		case c != 0 && k == mapping:
+		case k == mapping:
 			return v, l.fail("unexpected %c: want the value of %q", c, l.stack[n-1].text)
-		case c != 0:
+		default:
 			return v, l.fail("unexpected %c: want a value", c)
 		}
 		l.stack = append(l.stack, v)
@@ -82,11 +81,12 @@ func (l *lexer) members(k kind, closer byte) (value, error) {
 		switch {
 		case err != nil:
 			return v, err
-		case key && b != ':':
+		case key && b == ':', !key && b == ',':
+		case key:
 			return v, l.fail("unexpected %q: want : after the key %q", rune(b), v.text)
-		case !key && b == closer:
+		case b == closer:
 			return l.collect(k, base), nil
-		case !key && b != ',':
+		default:
 			return v, l.fail("unexpected %q: want , or %c", rune(b), closer)
 		}
 	}
