@@ -104,7 +104,10 @@ func (v *value) name() (string, bool) {
 // local returns the word without a keyword's namespace.
 func (v *value) local() (string, bool) {
 	w, ok := v.word()
-	if i := strings.LastIndexByte(w, '/'); v.kind != text && i >= 0 && i < len(w)-1 {
+	if v.kind == text {
+		return w, ok
+	}
+	if i := strings.LastIndexByte(w, '/'); i >= 0 && i < len(w)-1 {
 		w = w[i+1:]
 	}
 	return w, ok
