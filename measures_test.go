@@ -23,7 +23,6 @@ import (
 var circles = map[string]int{
 	"checker/models": 19,
 	"report": 31,
-	"internal/sim": 33,
 }
 
 // Limits of the tree. Who reaches one makes something simpler.

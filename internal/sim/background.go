@@ -27,13 +27,11 @@ type waiter struct {
 
 // Go starts a task of the client. It runs as soon as the running task waits.
 func (h *host) Go(f func(context.Context)) locks.Task {
-	c := (*client)(h)
-	c.mustLive()
-	w := c.world
-	b := w.memory.lockTasks.next()
+	h.mustLive()
+	b := h.backgrounds.next()
 	*b = background{script: f, waiters: b.waiters[:0]}
-	b.task = w.begin(nil)
-	b.task.client, b.task.operation, b.task.background = c, w.current.operation, b
+	b.task = h.sched.begin(nil)
+	b.task.client, b.task.operation, b.task.background = h, h.sched.current.operation, b
 	return b
 }
 
@@ -50,14 +48,14 @@ func (b *background) Stop() {
 	}
 	b.stopped = true
 	if t := b.task; t.sleeping && t.parked {
-		t.wakeAt(t.world.now)
+		t.wakeAt(t.sched.now)
 	}
 }
 
 // Wait returns when the task has ended.
 func (b *background) Wait() {
 	for !b.ended {
-		t := b.task.world.current
+		t := b.task.sched.current
 		b.waiters = append(b.waiters, waiter{t, t.serial})
 		t.client.park(never)
 	}
@@ -68,15 +66,15 @@ func (b *background) end() {
 	b.ended = true
 	for _, x := range b.waiters {
 		if x.task.serial == x.serial && !x.task.ended {
-			x.task.wakeAt(x.task.world.now)
+			x.task.wakeAt(x.task.sched.now)
 		}
 	}
 	if b.task.ending {
 		return // with the run
 	}
-	w := b.task.world
-	w.tasks = slices.DeleteFunc(w.tasks, func(t *task) bool { return t == b.task })
-	w.memory.idle = append(w.memory.idle, b.task)
+	k := b.task.sched
+	k.tasks = slices.DeleteFunc(k.tasks, func(t *task) bool { return t == b.task })
+	k.idle = append(k.idle, b.task)
 }
 
 // Deadline returns no time: the context ends only when the task is stopped.
@@ -115,17 +113,16 @@ func (h *host) Life() context.Context { return context.Background() }
 // Report passes on news of the running operation's grant, or of its place in the
 // queue.
 func (h *host) Report(n locks.News) {
-	c := (*client)(h)
-	o := c.world.current.operation
+	o := h.sched.current.operation
 	if o.kind != history.Acquire {
 		return
 	}
-	e := history.Entry{Client: c.name, F: history.Valid, Lock: o.Lock, Op: history.Some(int64(o.Index)), ValidUntil: c.trueTime(n.Until)}
+	e := history.Entry{Client: h.name, F: history.Valid, Lock: o.Lock, Op: history.Some(int64(o.Index)), ValidUntil: h.trueTime(n.Until)}
 	switch {
 	case n.Queued != 0:
 		e.F, e.Value = history.Queued, history.Some(n.Queued-1)
 	case n.Until == 0:
 		e.F = history.Lost
 	}
-	c.world.observer.Report(e)
+	h.sched.observer.Report(e)
 }

@@ -240,7 +240,7 @@ func TestDeadlinesOfAClientWhoseClockIsWrong(t *testing.T) {
 type lastingLock struct{ c *client }
 
 func (l lastingLock) Acquire(context.Context, string) (locks.Lease, error) {
-	return lastsUntil((*host)(l.c).Mono() + 10*time.Second), nil
+	return lastsUntil(l.c.Mono() + 10*time.Second), nil
 }
 func (lastingLock) Close(context.Context) error { return nil }
 

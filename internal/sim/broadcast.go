@@ -57,7 +57,6 @@ func (e *ensemble) count() {
 func (e *ensemble) request(origin *member, m *message) {
 	k, now := m.zk, e.leader.mono()
 	owner := e.owners[k.session]
-	m.member = origin
 	switch {
 	case k.ask == hello && k.session == 0:
 		t := e.decides.Open(now, m.op, k.length)
@@ -90,7 +89,7 @@ func (e *ensemble) request(origin *member, m *message) {
 // about to.
 func (e *ensemble) proposeIf(t model.Txn, ok bool, m *message) {
 	if ok {
-		e.propose(t, m.member, m)
+		e.propose(t, m.conn.server.member.(*member), m)
 		return
 	}
 	m.zk.ended = true
@@ -109,7 +108,7 @@ func (e *ensemble) answerInTurn(m *message) {
 // answer returns a request to the member that received it, after everything sent
 // to that member before.
 func (e *ensemble) answer(m *message) {
-	x := m.member
+	x := m.conn.server.member.(*member) // it has asked
 	if x == e.leader {
 		x.finish(m)
 		return

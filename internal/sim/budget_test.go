@@ -15,7 +15,7 @@ func TestASpinThatCostsNoTimeEnds(t *testing.T) {
 	for name, spin := range map[string]func(catalogue.Env, context.Context){
 		"a sleep of no time": func(e catalogue.Env, ctx context.Context) { e.Host.Sleep(ctx, 0) },
 		"a sleep that has ended": func(e catalogue.Env, ctx context.Context) {
-			e.Host.Sleep(&deadline{client: (*client)(e.Host.(*host))}, time.Second)
+			e.Host.Sleep(&deadline{host: e.Host.(*host)}, time.Second)
 		},
 		"the monotonic clock": func(e catalogue.Env, _ context.Context) { e.Host.Mono() },
 		"the wall clock":      func(e catalogue.Env, _ context.Context) { e.Host.Now() },

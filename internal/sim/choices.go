@@ -18,21 +18,28 @@ type choices struct {
 	replayed map[env.Name]int64
 	used     int
 	missing  int
-	pct      *pct   // chooses the latencies; nil: they are drawn
-	order    *order // decides instead of time; nil: events happen in the order of their times
 }
 
-// newChoices returns the source of choices that d describes.
+// link names and counts the messages from one host to another.
+type link struct {
+	name string // as "c2→redis-1"
+	n    int    // messages so far, in runs whose choices have names
+}
+
+// next returns the name of the next message's latency.
+func (l *link) next() env.Name {
+	l.n++
+	return env.Name{What: "latency", Who: l.name, N: l.n}
+}
+
+// newChoices returns the source of choices that d describes. Where order decides
+// it has none.
 func newChoices(d env.Decisions) *choices {
 	switch {
-	case d.Pick != nil:
-		return &choices{order: &order{path: d.Path, pick: d.Pick}}
-	case d.Follow != nil:
-		return &choices{order: &order{names: d.Follow}}
+	case d.Pick != nil || d.Follow != nil:
+		return &choices{}
 	case d.Replay != nil:
 		return replay(d.Replay)
-	case d.Depth > 0:
-		return drawPrioritized(d.Seed, d.Depth, d.Steps, d.Record)
 	default:
 		return draw(d.Seed, d.Record)
 	}
@@ -53,19 +60,6 @@ func replay(record []env.Choice) *choices {
 		c.replayed[ch.Name] = ch.Value
 	}
 	return c
-}
-
-// Decided returns the decisions of the run so far.
-func (w *World) Decided() env.Decided {
-	c := w.choices
-	d := env.Decided{Choices: c.made, Missing: c.missing, Unused: len(c.replayed) - c.used}
-	if o := c.order; o != nil {
-		d.Order, d.Missing, d.Unused = o.taken, o.defaulted, o.unused+len(o.names)+len(o.path)-o.at
-	}
-	if c.pct != nil {
-		d.Steps, d.Expected = c.pct.steps, c.pct.expected
-	}
-	return d
 }
 
 // needsNames reports whether choices need names. Counting and building names takes

@@ -14,7 +14,8 @@ func replayOf(record ...env.Choice) env.Decisions {
 // A record may have been edited, or come from a lock that drew from more.
 func TestAReplayedChoiceStaysInItsBounds(t *testing.T) {
 	c := replay([]env.Choice{{Name: env.Name{What: "think", Who: "c1", N: 1}, Value: -1}, {Name: env.Name{What: "think", Who: "c1", N: 2}, Value: 6}, {Name: env.Name{What: "think", Who: "c1", N: 3}, Value: 7}, {Name: env.Name{What: "think", Who: "c1", N: 4}, Value: 1 << 40}})
-	w := &World{choices: c}
+	w := new(World)
+	w.choices = c
 	for i, want := range []int64{0, 6, 6, 6, 0} {
 		if got := w.Rand("c1", "think", 7); got != want {
 			t.Errorf("choice %d is %d, want %d", i+1, got, want)
@@ -26,7 +27,8 @@ func TestAReplayedChoiceStaysInItsBounds(t *testing.T) {
 }
 
 func TestADrawnChoiceStaysInItsBounds(t *testing.T) {
-	w := &World{choices: draw(1, true)}
+	w := new(World)
+	w.choices = draw(1, true)
 	seen := map[int64]bool{}
 	for range 1000 {
 		seen[w.Rand("c1", "think", 7)] = true

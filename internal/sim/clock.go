@@ -6,6 +6,10 @@ import (
 	"time"
 )
 
+// epoch is what a correct wall clock shows when a run begins. Any date works if a
+// clock that is set back stays above zero.
+const epoch = 1_700_000_000 * time.Second
+
 // clock is how a host sees the time. The zero clock is right.
 type clock struct {
 	offset time.Duration // of the wall clock from the right time
@@ -64,48 +68,5 @@ func (k *clock) checkGain(gain, t time.Duration) error {
 	if sum := k.gains + gain; sum <= -t/2 || sum > t {
 		return fmt.Errorf("sim: a clock that gains %v in %v runs backwards, or too fast", sum, t)
 	}
-	return nil
-}
-
-// Jump moves a wall clock. If a server's timer in the queue is now too early, it
-// finds nothing to expire and queues the next one.
-func (w *World) Jump(host string, by time.Duration) error {
-	if c := w.find(host); c != nil {
-		for _, m := range c.mates() {
-			m.clock.offset += by
-		}
-		return nil
-	}
-	s, err := w.process(host)
-	if err != nil {
-		return err
-	}
-	s.clock.offset += by
-	s.arm()
-	return nil
-}
-
-// Rate makes clocks run faster or slower. A client measures its leases with its
-// own clock, so they now end at other times.
-func (w *World) Rate(host string, gain time.Duration) error {
-	if c := w.find(host); c != nil {
-		if err := c.clock.checkGain(gain, w.cfg.Lease); err != nil {
-			return err
-		}
-		for _, m := range c.mates() {
-			m.clock.addGain(w.now, gain, w.cfg.Lease)
-			m.revalue()
-		}
-		return nil
-	}
-	s, err := w.process(host)
-	if err == nil {
-		err = s.clock.checkGain(gain, w.cfg.Lease)
-	}
-	if err != nil {
-		return err
-	}
-	s.clock.addGain(w.now, gain, w.cfg.Lease)
-	s.arm()
 	return nil
 }

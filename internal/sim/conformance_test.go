@@ -107,10 +107,7 @@ func (p *outsideWorld) Sleep(d time.Duration) {
 
 // newClient returns a new client.
 func (p *outsideWorld) newClient() *client {
-	c := p.memory.clients.next()
-	c.reset(p.World, "c"+strconv.Itoa(len(p.clients)+1))
-	p.clients = append(p.clients, c)
-	return c
+	return p.addClient("c" + strconv.Itoa(len(p.clients)+1))
 }
 
 // runOn runs f on a client.
@@ -147,7 +144,7 @@ func (p *portWorld) Open(server int, length time.Duration) (h zookeeper.Handle) 
 	return h
 }
 
-func (p *portWorld) Disconnect(h zookeeper.Handle) { h.Session.(outsideZKSession).conn.reset() }
+func (p *portWorld) Disconnect(h zookeeper.Handle) { h.Session.(outsideZKSession).conn.sever() }
 func (p *portWorld) Freeze(h zookeeper.Handle) {
 	must(p.t, p.Pause(h.Session.(outsideZKSession).client.name))
 }
@@ -161,7 +158,7 @@ func (p *portWorld) Cut(h zookeeper.Handle) {
 	for _, x := range p.ensemble.members {
 		must(p.t, p.Impair(p.cut(s, x), faults.Impairment{Client: s.client.name, Server: x.server.name, Action: faults.Hold}))
 	}
-	s.conn.reset()
+	s.conn.sever()
 }
 
 func (p *portWorld) Join(h zookeeper.Handle) {

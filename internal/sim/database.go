@@ -32,7 +32,7 @@ func (d *database) reset(g *databases, s *server) {
 		relay: relay{to: d, links: d.relay.links[:0]},
 	}
 	o := model.Options{}
-	if s.world.order != nil {
+	if s.net.order != nil {
 		o.WaitTime = -1 // no timeout after hours where only order counts
 	}
 	d.model.Reset(o)
@@ -44,7 +44,7 @@ func (d *database) clock() model.Clock {
 	return model.Clock{Wall: d.server.wall(), Mono: d.mono()}
 }
 
-func (d *database) mono() time.Duration { return d.server.clock.mono(d.server.world.now) }
+func (d *database) mono() time.Duration { return d.server.clock.mono(d.server.net.now) }
 
 // client returns the connection of a session, or nil after its end.
 func (d *database) client(session int64) *conn {
@@ -77,7 +77,7 @@ func (d *database) forget(n *conn) {
 // receive handles a client's message. For a paused server even a connection
 // request stays in the kernel: no greeting comes back.
 func (d *database) receive(m *message) {
-	s, n, w := d.server, m.conn, d.server.world
+	s, n, w := d.server, m.conn, d.server.net
 	if m.kind == dial && s.up {
 		n.incarnation = s.incarnation
 	}
@@ -86,7 +86,7 @@ func (d *database) receive(m *message) {
 	case m.kind == dial && !s.up:
 		m.err = errUnreachable
 	case unknown && m.kind == rst:
-		w.free = append(w.free, m)
+		w.release(m)
 		return
 	case unknown:
 		m.kind = rst
@@ -97,7 +97,7 @@ func (d *database) receive(m *message) {
 		if n.session != 0 && !n.gone {
 			d.leave(n)
 		}
-		w.free = append(w.free, m)
+		w.release(m)
 		return
 	case m.kind == dial:
 		d.accept(n)
@@ -118,7 +118,7 @@ func (d *database) receive(m *message) {
 
 // passOutputs passes on the model's outputs: replies to clients and effects on entries.
 func (d *database) passOutputs() {
-	w := d.server.world
+	w := d.server.net
 	list := d.model.Outputs()
 	for i := range list {
 		o := &list[i]
@@ -166,7 +166,7 @@ var actNames = [...]string{
 // databases.settle reports what the primary has.
 func (d *database) effect(by int, f *model.Effect) {
 	g, s := d.group, d.server
-	lock := s.world.lockOf(f.Name)
+	lock := s.net.lockOf(f.Name)
 	switch maker, had := d.before[f.Name]; {
 	case lock == "", d.relay.follows, had && maker == f.Maker:
 		return
@@ -221,7 +221,7 @@ func (d *database) stop(lose bool) {
 func (d *database) rows() entries {
 	rows := entries{}
 	d.model.Entries(func(name string, maker int) bool {
-		if d.server.world.lockOf(name) != "" {
+		if d.server.net.lockOf(name) != "" {
 			rows[name] = maker
 		}
 		return true
@@ -248,7 +248,7 @@ func (d *database) start() {
 
 // onDisk returns how much of the log survives a power loss.
 func (d *database) onDisk() int64 {
-	switch d.server.world.cfg.Server.Fsync {
+	switch d.server.net.cfg.Server.Fsync {
 	case catalogue.FsyncNone:
 		return 0
 	case catalogue.FsyncAlways:
@@ -267,7 +267,7 @@ func (d *database) flush() {
 }
 
 // kill ends the sessions of a client's process.
-func (d *database) kill(process *client) {
+func (d *database) kill(process *endpoint) {
 	if !d.server.runs() {
 		return // the server does not notice
 	}

@@ -9,7 +9,7 @@ import (
 // isLinked reports whether messages can pass between x and the leader now.
 func (e *ensemble) isLinked(x *member) bool {
 	l := e.leader
-	return l != nil && x.server.runs() && l.server.runs() && !e.world.isSeparated(x.server, l.server)
+	return l != nil && x.server.runs() && l.server.runs() && !e.net.isSeparated(x.server, l.server)
 }
 
 // look makes all members notice which others they reach, after that has changed.
@@ -24,16 +24,16 @@ func (e *ensemble) look() {
 			x.up.flow()
 			x.down.flow()
 		case x.unheard == never:
-			x.unheard = e.world.now
-			e.world.After(limit, e.look)
-		case e.world.now-x.unheard >= limit:
+			x.unheard = e.net.now
+			e.net.After(limit, e.look)
+		case e.net.now-x.unheard >= limit:
 			e.separate(x)
 		}
 	}
 	e.elect()
 }
 
-func (e *ensemble) tick() time.Duration { return e.world.cfg.Lease / tickShare }
+func (e *ensemble) tick() time.Duration { return e.net.cfg.Lease / tickShare }
 
 // separate makes x and the leader give each other up.
 func (e *ensemble) separate(x *member) {
@@ -64,7 +64,7 @@ func (e *ensemble) isMajority(n int) bool { return 2*n > len(e.members) }
 
 // elect makes members follow the leader, or elects one.
 func (e *ensemble) elect() {
-	w := e.world
+	w := e.net
 	if e.leader != nil {
 		for _, x := range e.members {
 			if x.serves || x.joining || !e.isLinked(x) {
@@ -108,7 +108,7 @@ func (e *ensemble) candidate() (best *member) {
 // countReachable returns how many members x reaches, itself included.
 func (e *ensemble) countReachable(x *member) (n int) {
 	for _, o := range e.members {
-		if x.server.runs() && o.server.runs() && !e.world.isSeparated(x.server, o.server) {
+		if x.server.runs() && o.server.runs() && !e.net.isSeparated(x.server, o.server) {
 			n++
 		}
 	}
@@ -118,7 +118,7 @@ func (e *ensemble) countReachable(x *member) (n int) {
 // lead makes x the leader of the members that it reaches. Its whole log is
 // committed. Some of it may have been committed before; nothing shows which part.
 func (e *ensemble) lead(x *member) {
-	w := e.world
+	w := e.net
 	e.leader = x
 	e.lastReported = min(e.lastReported, x.lastZxid()) // less after a loss: the effects are then reported again
 	if e.last != nil && e.last != x {

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ const (
 // member sends news of its sessions to the leader at once, not with the next
 // ping.
 type ensemble struct {
-	world    *World
+	net      *network
 	members  []*member
 	leader   *member // nil: there is none
 	decides  model.Leader
@@ -61,36 +60,31 @@ type ensemble struct {
 	lastReported int64          // the last transaction whose effects were reported
 	entries      map[string]int // the entries of locks, by path: the acquire that made each one
 
-	free []*parcel
+	free   []*parcel
+	memory pool[member]
 }
 
-// reset makes e a new ensemble without members.
-func (e *ensemble) reset(w *World) {
+// reset makes e a new ensemble of members with these names.
+func (e *ensemble) reset(n *network, names []string) {
 	*e = ensemble{
-		world: w, members: e.members[:0], owners: e.owners, entries: e.entries,
-		closing: e.closing[:0], syncs: e.syncs[:0], free: e.free,
+		net: n, members: e.members[:0], owners: e.owners, entries: e.entries,
+		closing: e.closing[:0], syncs: e.syncs[:0], free: e.free, memory: e.memory,
 	}
 	if e.owners == nil {
 		e.owners, e.entries = map[int64]*member{}, map[string]int{}
 	}
 	clear(e.owners)
 	clear(e.entries)
-}
-
-// addEnsemble adds the members of the run's layout.
-func (w *World) addEnsemble(names []string) {
-	e := &w.memory.ensemble
-	e.reset(w)
+	e.memory.recycle()
 	for _, name := range names {
-		x := w.memory.members.next()
-		x.reset(e, w.addServer(name, nil))
+		x := e.memory.next()
+		x.reset(e, n.addServer(name, nil))
 		e.members = append(e.members, x)
 	}
 	for _, x := range e.members {
 		x.links = slices.Grow(x.links, len(names))[:len(names)]
 		clear(x.links)
 	}
-	w.ensemble = e
 	e.begin()
 }
 
@@ -99,11 +93,11 @@ func (w *World) addEnsemble(names []string) {
 // locks with that many past children.
 func (e *ensemble) begin() {
 	e.lead(e.members[len(e.members)-1])
-	if e.world.cfg.Server.Sequence == 0 {
+	if e.net.cfg.Server.Sequence == 0 {
 		return
 	}
-	for _, name := range e.world.cfg.Names {
-		e.preset("/"+name, e.world.cfg.Server.Sequence)
+	for _, name := range e.net.cfg.Names {
+		e.preset("/"+name, e.net.cfg.Server.Sequence)
 	}
 }
 
@@ -123,12 +117,12 @@ func (e *ensemble) arm() {
 	if !ok {
 		return
 	}
-	at := max(e.leader.server.clock.when(due), e.world.now)
+	at := max(e.leader.server.clock.when(due), e.net.now)
 	if e.timer != 0 && e.timer <= at {
 		return
 	}
 	e.timer = at
-	e.world.push(event{at: at, what: (*sessionExpiry)(e)})
+	e.net.push(event{at: at, what: (*sessionExpiry)(e)})
 }
 
 // expire ends the sessions whose time is over.
@@ -144,9 +138,9 @@ func (e *ensemble) expire() {
 // sessionExpiry is the leader's timer.
 type sessionExpiry ensemble
 
-func (x *sessionExpiry) happen(w *World) {
+func (x *sessionExpiry) happen() {
 	e := (*ensemble)(x)
-	if e.timer != 0 && e.timer <= w.now { // else an earlier timer has replaced this one
+	if e.timer != 0 && e.timer <= e.net.now { // else an earlier timer has replaced this one
 		e.timer = 0
 		e.expire()
 	}
@@ -162,7 +156,7 @@ func (e *ensemble) reportEffects(x *member, zxid int64) {
 	e.lastReported = zxid
 	for i := range effects {
 		f := &effects[i]
-		lock := e.world.lockBelow(f.Path)
+		lock := e.lockBelow(f.Path)
 		if lock == "" {
 			continue
 		}
@@ -190,7 +184,7 @@ func (e *ensemble) settle() {
 	}
 	for _, path := range slices.Sorted(maps.Keys(e.entries)) {
 		if e.leader.copy.Read(0, zookeeper.Command{Verb: zookeeper.Exists, Path: path}).Code != zookeeper.OK {
-			e.leader.server.report(history.Lose, e.world.lockBelow(path), path, e.entries[path], 0)
+			e.leader.server.report(history.Lose, e.lockBelow(path), path, e.entries[path], 0)
 			delete(e.entries, path)
 		}
 	}
@@ -198,38 +192,10 @@ func (e *ensemble) settle() {
 
 // lockBelow returns the lock whose entry the node at path is: a child of the node
 // with the lock's name. Else it returns "".
-func (w *World) lockBelow(path string) string {
+func (e *ensemble) lockBelow(path string) string {
 	parent, child, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if !ok || child == "" {
 		return ""
 	}
-	return w.lockOf(parent)
-}
-
-// Keeps reports whether a server answers only from data on its disk, as members
-// do.
-func (w *World) Keeps(server string) bool {
-	s := w.server(server)
-	return s != nil && s.member != nil
-}
-
-// ExpireSession closes the sessions of a client's process. An ensemble takes its
-// usual time for that.
-func (w *World) ExpireSession(name string) error {
-	c, err := w.clientNamed(name)
-	switch {
-	case err != nil:
-		return err
-	case w.databases != nil:
-		w.databases.primary.kill(c.first)
-		return nil
-	case w.ensemble == nil:
-		return fmt.Errorf("sim: %s has no session", name)
-	}
-	for _, s := range c.sessions {
-		if s.id != 0 && s.end == nil && s.life == w.ensemble.life {
-			w.ensemble.close(s.id)
-		}
-	}
-	return nil
+	return e.net.lockOf(parent)
 }

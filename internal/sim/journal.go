@@ -77,19 +77,17 @@ func (j *journal) clock(now time.Duration) {
 	}
 }
 
-// result notes the end of an exchange with s, and the answer if it was a
-// successful request.
-func (j *journal) result(s *server, k kind, r *redis.Reply, a *env.Answer, err error) {
-	if j == nil {
-		return
-	}
-	j.notes = appendError(j.notes, err)
-	switch {
-	case err != nil || k != call:
-	case s.redis == nil:
-		j.notes = appendAnswer(j.notes, a)
-	default:
+// reply notes a Redis server's answer.
+func (j *journal) reply(r *redis.Reply) {
+	if j != nil {
 		j.notes = appendReply(j.notes, r)
+	}
+}
+
+// answer notes the guarded resource's answer.
+func (j *journal) answer(a *env.Answer) {
+	if j != nil {
+		j.notes = appendAnswer(j.notes, a)
 	}
 }
 
@@ -180,4 +178,21 @@ func appendDate(b []byte, ms int64, now time.Duration) []byte {
 
 func appendAnswer(b []byte, a *env.Answer) []byte {
 	return appendBool(binary.AppendVarint(b, a.Value), a.Stale)
+}
+
+// appendWhen appends the distance of a time from now.
+func appendWhen(b []byte, at, now time.Duration) []byte {
+	if at == never {
+		return append(b, 0)
+	}
+	return binary.AppendVarint(append(b, 1), int64(at-now))
+}
+
+func boolBits(list ...bool) (bits byte) {
+	for i, v := range list {
+		if v {
+			bits |= 1 << i
+		}
+	}
+	return bits
 }

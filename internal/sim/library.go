@@ -31,50 +31,14 @@ const (
 	over                          // nothing: the session has ended
 )
 
-// ask is the purpose of a packet.
-type ask uint8
-
-const (
-	request  ask = iota // its command
-	hello               // a session, new or continued
-	ping                // nothing: a heartbeat
-	farewell            // the session's end
-)
-
-// packet is the part of a message that only ZooKeeper's messages have.
-type packet struct {
-	ask     ask
-	command zookeeper.Command
-	reply   zookeeper.Reply
-	session int64
-	life    int // of the ensemble in which session began
-	length  time.Duration
-	zxid    int64         // the greatest that the client has seen; in the answer, the server's
-	watches []model.Watch // of a hello: go-zookeeper sends them right after it
-	event   zookeeper.Event
-	ended   bool // answer: the session has ended
-	moved   bool // answer: another connection carries the session
-}
-
-// zkMessage returns a message with an empty packet.
-func (w *World) zkMessage(n *conn, k kind, toUp bool) *message {
-	m := w.newMessage(n, k, toUp)
-	if m.zk == nil {
-		m.zk = new(packet)
-	}
-	*m.zk = packet{watches: m.zk.watches[:0]}
-	m.op, m.member = 0, nil
-	return m
-}
-
 func (s *session) reset(c *client, length time.Duration) {
 	*s = session{
 		client: c, length: length, last: -1, at: -1, deadline: never, beat: never, timer: never,
 		calls: s.calls[:0], watches: s.watches[:0], events: s.events[:0], readers: s.readers[:0],
-		servers: append(s.servers[:0], c.world.ensemble.members...), kept: s.kept[:0],
+		servers: append(s.servers[:0], c.members...), kept: s.kept[:0],
 	}
 	for i := range s.servers[1:] {
-		j := i + int(c.world.Rand(c.name, "server", int64(len(s.servers)-i)))
+		j := i + int(c.net.Rand(c.name, "server", int64(len(s.servers)-i)))
 		s.servers[i], s.servers[j] = s.servers[j], s.servers[i]
 	}
 }
@@ -90,7 +54,7 @@ func (s *session) connectNext() {
 	}
 	if again {
 		s.state = resting
-		s.setDeadline(s.client.world.cfg.Lease / restShare)
+		s.setDeadline(s.client.net.cfg.Lease / restShare)
 		return
 	}
 	s.dial()
@@ -98,12 +62,12 @@ func (s *session) connectNext() {
 
 func (s *session) dial() {
 	c := s.client
-	n := c.world.connect(c, s.servers[s.at].server)
-	n.library, n.open = s, true
+	n := c.net.connect(&c.endpoint, s.servers[s.at])
+	n.owner, n.open = s, true
 	c.hold(n)
 	s.conn, s.state = n, dialing
-	s.setDeadline(c.world.cfg.Lease / dialShare)
-	c.world.send(c.world.zkMessage(n, dial, true))
+	s.setDeadline(c.net.cfg.Lease / dialShare)
+	c.net.send(c.net.zkMessage(n, dial, true))
 }
 
 // hold adds n to the client's connections.
@@ -112,13 +76,13 @@ func (c *client) hold(n *conn) {
 		*slot = n
 		return
 	}
-	c.spare = slices.DeleteFunc(c.spare, func(o *conn) bool { return o.library != nil && !o.open })
+	c.spare = slices.DeleteFunc(c.spare, func(o *conn) bool { return o.owner != nil && !o.open })
 	c.spare = append(c.spare, n)
 }
 
 // setDeadline sets the time after which the library gives up its current wait.
 func (s *session) setDeadline(d time.Duration) {
-	s.deadline = s.client.world.now + s.client.clock.trueDuration(d)
+	s.deadline = s.client.net.now + s.client.clock.trueDuration(d)
 	s.arm()
 }
 
@@ -126,13 +90,13 @@ func (s *session) setDeadline(d time.Duration) {
 func (s *session) arm() {
 	if at := min(s.deadline, s.beat); at < s.timer {
 		s.timer = at
-		s.client.world.push(event{at: at, what: s})
+		s.client.net.push(event{at: at, what: s})
 	}
 }
 
 // happen handles one of its timers.
-func (s *session) happen(w *World) {
-	if s.timer > w.now || s.state == over || s.client.dead {
+func (s *session) happen() {
+	if s.timer > s.client.net.now || s.state == over || s.client.dead {
 		return
 	}
 	s.timer = never
@@ -145,7 +109,7 @@ func (s *session) happen(w *World) {
 
 // handleDeadlines does everything that is due.
 func (s *session) handleDeadlines() {
-	now := s.client.world.now
+	now := s.client.net.now
 	switch {
 	case s.state == resting && now >= s.deadline:
 		s.dial()
@@ -154,7 +118,7 @@ func (s *session) handleDeadlines() {
 		s.lose()
 		return
 	case now >= s.beat:
-		s.client.world.send(s.client.world.zkMessage(s.conn, call, true).setAsk(ping))
+		s.client.net.send(s.client.net.zkMessage(s.conn, call, true).setAsk(ping))
 		s.setBeat()
 	}
 	s.arm()
@@ -166,7 +130,7 @@ func (m *message) setAsk(a ask) *message {
 }
 
 func (s *session) setBeat() {
-	s.beat = s.client.world.now + s.client.clock.trueDuration(s.length/beatShare)
+	s.beat = s.client.net.now + s.client.clock.trueDuration(s.length/beatShare)
 }
 
 // drop closes the connection.
@@ -175,7 +139,7 @@ func (s *session) drop() {
 	s.conn, s.deadline, s.beat = nil, never, never
 	if n != nil && n.open {
 		n.open = false
-		w := s.client.world
+		w := s.client.net
 		w.send(w.newMessage(n, rst, true))
 	}
 }
@@ -196,12 +160,12 @@ func (s *session) lose() {
 func (s *session) receive(m *message) {
 	switch c := s.client; {
 	case c.dead || s.state == over || m.conn != s.conn:
-		c.world.free = append(c.world.free, m)
+		c.net.release(m)
 	case c.paused:
 		s.kept = append(s.kept, m)
 	default:
 		s.take(m)
-		c.world.free = append(c.world.free, m)
+		c.net.release(m)
 	}
 }
 
@@ -241,14 +205,14 @@ func (s *session) take(m *message) {
 
 // restartSilence restarts the wait for a message.
 func (s *session) restartSilence() {
-	s.deadline = s.client.world.now + s.client.clock.trueDuration(s.silence())
+	s.deadline = s.client.net.now + s.client.clock.trueDuration(s.silence())
 	s.arm()
 }
 
 // greet asks the server for the session.
 func (s *session) greet() {
 	s.state = greeting
-	w := s.client.world
+	w := s.client.net
 	m := w.zkMessage(s.conn, call, true).setAsk(hello)
 	k := m.zk
 	k.session, k.life, k.length, k.zxid = s.id, s.life, s.length, s.zxid
@@ -279,7 +243,7 @@ func (s *session) receiveGreeting(k *packet) {
 
 // sendCalls sends the calls that wait for a connection.
 func (s *session) sendCalls() {
-	w := s.client.world
+	w := s.client.net
 	for ; s.state == connected && s.sent < len(s.calls); s.sent++ {
 		c := s.calls[s.sent]
 		m := w.zkMessage(s.conn, call, true).setAsk(c.ask)

@@ -44,7 +44,7 @@ func (x *member) reset(e *ensemble, s *server) {
 }
 
 // mono returns the member's monotonic clock.
-func (x *member) mono() time.Duration { return x.server.clock.mono(x.server.world.now) }
+func (x *member) mono() time.Duration { return x.server.clock.mono(x.server.net.now) }
 
 // lastZxid returns the last transaction that x has on disk.
 func (x *member) lastZxid() int64 {
@@ -80,7 +80,7 @@ func (x *member) hangUp(n *conn) {
 	}
 	x.leave(n)
 	if x.server.up && n.incarnation == x.server.incarnation {
-		w := x.server.world
+		w := x.server.net
 		w.send(w.newMessage(n, rst, false))
 	}
 }
@@ -137,13 +137,13 @@ func (x *member) resume() {
 
 // receive handles a client's message.
 func (x *member) receive(m *message) {
-	s, n, w := x.server, m.conn, x.server.world
+	s, n, w := x.server, m.conn, x.server.net
 	switch {
 	case m.kind == rst: // the client has closed its connection
 		if !n.gone && n.incarnation == s.incarnation {
 			x.leave(n)
 		}
-		w.free = append(w.free, m)
+		w.release(m)
 		return
 	case m.kind == dial && s.up:
 		n.incarnation = s.incarnation
@@ -174,7 +174,7 @@ func (x *member) serve(m *message) {
 			// older data.
 			n.gone = true
 			m.kind, m.toUp = rst, false
-			x.server.world.send(m)
+			x.server.net.send(m)
 			return
 		}
 		x.clients = append(x.clients, n)
@@ -237,7 +237,7 @@ func (x *member) reply(m *message) {
 	n.asked = n.asked[:len(n.asked)-1]
 	m.toUp = false
 	m.zk.zxid = x.copy.Zxid()
-	x.server.world.send(m)
+	x.server.net.send(m)
 }
 
 // finish answers a request that the leader has decided, if its client is still
@@ -274,7 +274,7 @@ func (x *member) finish(m *message) {
 
 // fire sends clients the events of their watches.
 func (x *member) fire() {
-	w := x.server.world
+	w := x.server.net
 	fired := x.copy.Fired()
 	for i := range fired {
 		n := x.client(fired[i].Session)

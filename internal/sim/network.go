@@ -1,149 +1,139 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/env"
-	"github.com/lockcheck/lockcheck/internal/stores/redis"
-	"github.com/lockcheck/lockcheck/locks"
+	redismodel "github.com/lockcheck/lockcheck/internal/stores/redis/model"
 )
 
-// These are the errors of a request.
-var (
-	errReset       = errors.New("connection reset by peer")
-	errUnreachable = locks.Definite(errors.New("cannot connect"))
-)
+// network is what clients and servers share: messages, and what disturbs them.
+type network struct {
+	scheduler
+	endpoints   []*endpoint // of the clients
+	servers     []*server   // of all kinds
+	nodes       []*node
+	monitors    []*server  // the Sentinels
+	databases   *databases // nil: none
+	tokens      *server    // nil: none
+	resource    *server    // guarded by the lock
+	impairments []*impairment
+	isolations  []isolation
+	free        []*message
 
-// conn is one TCP connection. Messages of one direction arrive in order;
-// connections have no order among each other. A client that gives up an answer
-// leaves the connection and opens another, so a late answer is ignored. Requests
-// that the client has sent may still arrive.
-type conn struct {
-	client *client
-	server *server
-	// incarnation is the server process that accepted the connection; 0 before.
-	// Every other process does not know it.
-	incarnation int
-	open        bool // the client may use it
-	busy        bool // one of its tasks uses it
-	silent      bool // it loses all messages
-	up          time.Duration
-	down        time.Duration // when the last message of that direction arrives
-	waiter      *task         // the task that waits for the answer to the last request
-	number      int           // among the connections between the two, from 1
+	memory struct {
+		conns     pool[conn]
+		messages  pool[message]
+		servers   pool[server]
+		nodes     pool[node]
+		stores    pool[redismodel.Server]
+		group     databases
+		databases pool[database]
+	}
+}
 
-	// To a member of an ensemble or a MySQL server:
-	session int64      // the session that it carries, after the server's greeting
-	asked   []*message // requests without an answer, in order
-	gone    bool       // the server has closed it
-	// To a member:
-	library *session // the session that owns it
-	serving bool     // another process must decide the first of asked
+// reset prepares a run, without clients and servers.
+func (n *network) reset(cfg env.Config, o env.Observer, d env.Decisions) {
+	n.scheduler.reset(cfg, o, d)
+	n.endpoints, n.servers, n.nodes, n.monitors = n.endpoints[:0], n.servers[:0], n.nodes[:0], n.monitors[:0]
+	n.impairments, n.isolations, n.free = n.impairments[:0], n.isolations[:0], n.free[:0]
+	n.databases, n.tokens, n.resource = nil, nil, nil
+	m := &n.memory
+	m.conns.recycle()
+	m.messages.recycle()
+	m.servers.recycle()
+	m.nodes.recycle()
+	m.stores.recycle()
+	m.databases.recycle()
 }
 
 // connect returns a connection that no server has accepted yet.
-func (w *World) connect(c *client, s *server) *conn {
-	n := w.memory.conns.next()
-	*n = conn{client: c, server: s, number: 1, asked: n.asked[:0]}
-	for _, list := range [][]*conn{c.conns, c.spare} {
+func (n *network) connect(e *endpoint, s *server) *conn {
+	c := n.memory.conns.next()
+	*c = conn{client: e, server: s, number: 1, asked: c.asked[:0]}
+	for _, list := range [][]*conn{e.conns, e.spare} {
 		for _, other := range list {
 			if other.server == s {
-				n.number = max(n.number, other.number+1)
+				c.number = max(c.number, other.number+1)
 			}
 		}
 	}
-	return n
+	return c
 }
 
-// kind is a message's kind.
-type kind uint8
-
-const (
-	dial   kind = iota // asks for a connection, and the answer to it
-	call               // a request, and its reply
-	rst                // the connection is reset
-	notice             // a Sentinel announces the master of its node, or a member the event of a watch
-)
-
-// message travels on a connection. A reply is the request's own message on its
-// way back.
-type message struct {
-	conn    *conn
-	kind    kind
-	toUp    bool // to the server
-	op      int  // index of the invoke that it belongs to
-	command redis.Command
-	reply   redis.Reply
-	access  env.Access // to the guarded resource, instead of command
-	answer  env.Answer
-	master  *server // in a Sentinel's notice
-	err     error
-	zk      *packet    // in ZooKeeper's messages
-	sql     *statement // in MySQL's messages
-	member  *member    // the member that was asked, while another one answers
-}
-
-// newMessage returns a message from the client's end of n, or to it. It may still
+// newMessage returns a message from the client's end of c, or to it. It may still
 // have the contents of an earlier message: the sender overwrites the request, and
 // the server the answer.
-func (w *World) newMessage(n *conn, k kind, toUp bool) *message {
+func (n *network) newMessage(c *conn, k kind, toUp bool) *message {
 	var m *message
-	if last := len(w.free) - 1; last >= 0 {
-		m = w.free[last]
-		w.free = w.free[:last]
+	if last := len(n.free) - 1; last >= 0 {
+		m = n.free[last]
+		n.free = n.free[:last]
 	} else {
-		m = w.memory.messages.next()
+		m = n.memory.messages.next()
 	}
-	if w.order != nil {
+	if n.order != nil {
 		*m = message{} // a state must not depend on another run
 	}
-	m.conn, m.kind, m.toUp, m.err = n, k, toUp, nil
+	m.conn, m.kind, m.toUp, m.err = c, k, toUp, nil
+	return m
+}
+
+// release gives back a message that nobody needs any more.
+func (n *network) release(m *message) { n.free = append(n.free, m) }
+
+// zkMessage returns a message with an empty packet.
+func (n *network) zkMessage(c *conn, k kind, toUp bool) *message {
+	m := n.newMessage(c, k, toUp)
+	if m.zk == nil {
+		m.zk = new(packet)
+	}
+	*m.zk = packet{watches: m.zk.watches[:0]}
+	m.op = 0
 	return m
 }
 
 // send sends m.
-func (w *World) send(m *message) {
+func (n *network) send(m *message) {
 	c := m.conn
 	if m.isLost() {
-		w.free = append(w.free, m)
+		n.release(m)
 		return
 	}
 	var slow time.Duration
-	for _, im := range w.impairments {
+	for _, im := range n.impairments {
 		if im.Action == faults.Slow && im.matches(m) {
 			im.hits++
 			slow += im.Delay
 		}
 	}
-	l := &c.server.links[c.client.n]
-	if pct := w.choices.pct; pct != nil {
-		pct.send(w, m, l.next(), slow)
-		return
-	}
-	latency := slow
-	if w.order == nil {
-		latency += latencyMin + time.Duration(w.choose(l, w.latencies))*time.Microsecond
-	}
-	last := &c.down
+	l, last := &c.server.links[c.client.n], &c.down
 	if m.toUp {
 		last = &c.up
 	}
-	at := max(w.now+latency, *last)
-	*last = at
-	w.push(event{at: at, what: m})
+	if n.pct != nil {
+		n.seq++
+		n.pct.fly(c.client.n, flight{message: m, seq: laterSeq + n.seq, earliest: n.now + latencyMin + slow, last: last}, l.next(), n.latencies)
+		return
+	}
+	if n.order == nil {
+		slow += n.latency(l)
+	}
+	*last = max(n.now+slow, *last)
+	n.push(event{at: *last, what: m})
 }
 
 // happen handles m's arrival.
-func (m *message) happen(w *World) {
+func (m *message) happen() {
 	c := m.conn
+	n := c.client.net
 	if m.isLost() {
-		w.free = append(w.free, m)
+		n.release(m)
 		return
 	}
-	for _, im := range w.impairments {
+	for _, im := range n.impairments {
 		if !im.matches(m) {
 			continue
 		}
@@ -161,92 +151,22 @@ func (m *message) happen(w *World) {
 			if im.Action == faults.Reset {
 				c.sever()
 			}
-			w.free = append(w.free, m)
+			n.release(m)
 			return
 		}
 	}
 	if m.toUp {
 		c.server.receive(m)
 	} else {
-		c.client.receive(m)
+		c.receive(m)
 	}
-}
-
-// isLost reports whether m is on a silent connection. A reset on its way to a
-// server with sessions always arrives.
-func (m *message) isLost() bool {
-	return m.conn.silent && !(m.conn.server.database != nil && m.toUp && m.kind == rst)
-}
-
-// fromLibrary reports whether m belongs to the client library and not to a lock's
-// request. A fault that strikes one request does not apply to it. (go-zookeeper
-// v1.0.4 waits 6.7 T for the answer to its hello, so losing that would test the
-// library more than a lock.)
-func (m *message) fromLibrary() bool {
-	return m.conn.library != nil && (m.zk.ask == hello || m.zk.ask == ping)
-}
-
-// reset ends the connection at the client's end. Requests that the client has
-// sent may still arrive, and cause another reset.
-func (c *conn) reset() {
-	c.open = false
-	if c.library != nil {
-		c.server.member.leave(c)
-		c.library.receive(c.client.world.newMessage(c, rst, false))
-		return
-	}
-	if t := c.waiter; t != nil {
-		c.waiter = nil
-		t.err = errReset
-		t.answer()
-	}
-}
-
-// sever ends the connection at both ends, as a network device between them can.
-// The server's end matters only if its sessions end with their connections.
-func (c *conn) sever() {
-	c.reset()
-	if c.server.database != nil {
-		c.server.receive(c.client.world.newMessage(c, rst, true))
-	}
-}
-
-// leave ends the connection on the client's side. Several tasks may wait on such
-// connections, so each is woken in its own turn.
-func (c *conn) leave() {
-	c.open = false
-	if t := c.waiter; t != nil {
-		c.waiter = nil
-		t.err, t.answered = errReset, true
-		t.wakeAt(c.client.world.now)
-	}
-}
-
-// link names and counts the messages between a client and a server.
-type link struct {
-	name string // as "c2→redis-1"
-	n    int    // messages so far, in runs whose choices have names
-}
-
-// choose draws a latency for the next message on l.
-func (w *World) choose(l *link, n int64) int64 {
-	if !w.choices.needsNames() {
-		return w.choices.draw(n)
-	}
-	return w.choices.choose(l.next(), n)
-}
-
-// next returns the name of the next message's latency.
-func (l *link) next() env.Name {
-	l.n++
-	return env.Name{What: "latency", Who: l.name, N: l.n}
 }
 
 // impairment is an active disturbance.
 type impairment struct {
 	faults.Impairment
 	id      int
-	process *client // the first client of the process that it concerns
+	process *endpoint // of the first client of the process that it concerns
 	held    []*message
 	hits    int
 }
@@ -257,32 +177,64 @@ func (im *impairment) matches(m *message) bool {
 }
 
 // Impair disturbs a link until Restore.
-func (w *World) Impair(id int, im faults.Impairment) error {
-	c := w.find(im.Client)
-	if c == nil || w.server(im.Server) == nil {
-		return fmt.Errorf("sim: no link between %q and %q", im.Client, im.Server)
-	}
-	w.impairments = append(w.impairments, &impairment{Impairment: im, id: id, process: c.first})
-	return nil
-}
-
-// Restore ends a disturbance or an isolation. Held messages arrive now, in order.
-func (w *World) Restore(id int) (hits int, err error) {
-	for i, is := range w.isolations {
-		if is.id == id {
-			w.isolations = append(w.isolations[:i:i], w.isolations[i+1:]...)
-			w.look()
-			return 0, nil
+func (n *network) Impair(id int, im faults.Impairment) error {
+	for _, e := range n.endpoints {
+		if e.name == im.Client && n.server(im.Server) != nil {
+			n.impairments = append(n.impairments, &impairment{Impairment: im, id: id, process: e.first})
+			return nil
 		}
 	}
-	for i, im := range w.impairments {
+	return fmt.Errorf("sim: no link between %q and %q", im.Client, im.Server)
+}
+
+// Restore ends a disturbance. Held messages arrive now, in order.
+func (n *network) Restore(id int) (hits int, err error) {
+	for i, im := range n.impairments {
 		if im.id == id {
-			w.impairments = append(w.impairments[:i], w.impairments[i+1:]...)
+			n.impairments = append(n.impairments[:i], n.impairments[i+1:]...)
 			for _, m := range im.held {
-				w.pushFirst(event{at: w.now, what: m})
+				n.pushFirst(event{at: n.now, what: m})
 			}
 			return im.hits, nil
 		}
 	}
 	return 0, fmt.Errorf("sim: no disturbance %d is in force", id)
+}
+
+// isolation separates servers from all other servers.
+type isolation struct {
+	id      int
+	servers []string
+}
+
+// isSeparated reports whether an isolation separates two servers.
+func (n *network) isSeparated(a, b *server) bool {
+	for _, is := range n.isolations {
+		if is.has(a) != is.has(b) {
+			return true
+		}
+	}
+	return false
+}
+
+func (is *isolation) has(s *server) bool {
+	for _, name := range is.servers {
+		if name == s.name {
+			return true
+		}
+	}
+	return false
+}
+
+// look is World.look for the servers of Redis and MySQL.
+func (n *network) look() {
+	if n.databases != nil {
+		n.databases.look()
+	}
+	for _, node := range n.nodes {
+		if node.hasReplicas() {
+			node.flow()
+			node.watch()
+		}
+	}
 }

@@ -23,7 +23,7 @@ import (
 //   - The old master goes on until a Sentinel that knows the new one reaches it.
 //   - Every Sentinel that knows the new master tells the clients.
 type node struct {
-	world   *World
+	net     *network
 	name    string
 	members []*server
 	master  *server        // according to the Sentinels
@@ -34,8 +34,8 @@ type node struct {
 	electing bool
 }
 
-func (n *node) reset(w *World, name string) {
-	*n = node{world: w, name: name, members: n.members[:0], entries: n.entries, unseen: n.unseen[:0], knows: n.knows[:0]}
+func (n *node) reset(net *network, name string) {
+	*n = node{net: net, name: name, members: n.members[:0], entries: n.entries, unseen: n.unseen[:0], knows: n.knows[:0]}
 	clear(n.entries)
 }
 
@@ -77,7 +77,7 @@ func (n *node) note(s *server, f *model.Effect) {
 func (n *node) settle(s *server) {
 	now := map[string]int{}
 	s.redis.Entries(func(key string, maker int) bool {
-		if n.world.lockOf(key) != "" {
+		if n.net.lockOf(key) != "" {
 			now[key] = maker
 		}
 		return true
@@ -90,23 +90,23 @@ func (n *node) settle(s *server) {
 func (s *server) settle(before, now map[string]int) {
 	for _, key := range slices.Sorted(maps.Keys(before)) {
 		if now[key] != before[key] {
-			s.report(history.Lose, s.world.lockOf(key), key, before[key], 0)
+			s.report(history.Lose, s.net.lockOf(key), key, before[key], 0)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(now)) {
 		if before[key] != now[key] {
-			s.report(history.Granted, s.world.lockOf(key), key, now[key], 0)
+			s.report(history.Granted, s.net.lockOf(key), key, now[key], 0)
 		}
 	}
 }
 
 // promote makes s the master on behalf of a Sentinel.
 func (n *node) promote(s *server, leader int) {
-	w, old := n.world, n.master
+	net, old := n.net, n.master
 	old.before = maps.Clone(n.entries)
 	s.unfollow()
 	s.before = nil
-	w.observer.Server(history.Entry{
+	net.observer.Server(history.Entry{
 		Process: history.Process{Name: s.name}, Type: history.Event, F: history.Promote, Text: old.name,
 	})
 	n.master = s
@@ -121,7 +121,7 @@ func (n *node) promote(s *server, leader int) {
 		n.unseen[i] = never
 	}
 	n.learnMaster(leader)
-	w.look()
+	net.look()
 }
 
 // reconfigure makes m a replica of the master if it is not one yet.
@@ -136,13 +136,13 @@ func (n *node) reconfigure(m *server) {
 		m.unfollow()
 	}
 	m.follow(n.master)
-	n.world.look()
+	n.net.look()
 }
 
 // reaches reports whether a Sentinel that knows the master reaches m.
 func (n *node) reaches(m *server) bool {
-	for i, s := range n.world.monitors {
-		if n.knows[i] && !n.world.isSeparated(s, m) {
+	for i, s := range n.net.monitors {
+		if n.knows[i] && !n.net.isSeparated(s, m) {
 			return true
 		}
 	}
@@ -152,11 +152,11 @@ func (n *node) reaches(m *server) bool {
 // hangUp resets the clients' connections. The end of a process does this, and so
 // do Sentinels when they change a server's role.
 func (s *server) hangUp() {
-	for _, c := range s.world.clients {
+	for _, c := range s.net.endpoints {
 		c.eachConn(func(n *conn) {
 			// Not one that its client has closed.
 			if n.server == s && n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
-				s.world.send(s.world.newMessage(n, rst, false))
+				s.net.send(s.net.newMessage(n, rst, false))
 				n.incarnation = 0
 			}
 		})

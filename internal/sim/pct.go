@@ -20,6 +20,7 @@ import (
 // The clock is one more chain. Its step is the next event without any decision:
 // the next timer, or a message that has reached its longest latency.
 type pct struct {
+	choices  *choices // the record of the latencies
 	rng      *rand.Rand
 	changes  []int      // before these steps the priority of the next chain is lowered
 	steps    int        // so far: instants at which more than one chain could go
@@ -31,7 +32,7 @@ type pct struct {
 
 // flight is a message under way whose latency is still undecided.
 type flight struct {
-	message *message
+	message handler
 	seq     uint64 // as if it had been queued when it was sent
 	// earliest and latest are the arrival times with the least and the greatest
 	// latency if no message is before it on its connection.
@@ -46,45 +47,36 @@ type arrival struct {
 	flight int
 }
 
-// drawPrioritized draws choices from a seed, as draw does, except for latencies.
-// These follow from priorities that change depth-1 times, at steps drawn evenly
-// from the expected number.
-func drawPrioritized(seed uint64, depth, steps int, record bool) *choices {
-	c := draw(seed, record)
-	c.pct = &pct{rng: rand.New(rand.NewPCG(seed, 0x706374)), expected: max(1, steps)}
-	for range depth - 1 {
-		c.pct.changes = append(c.pct.changes, 1+c.pct.rng.IntN(c.pct.expected))
+// newPCT returns the strategy that d describes for this many clients, or nil.
+// Latencies follow from priorities that change Depth-1 times, at steps drawn evenly
+// from the expected number. The record of the latencies is in c.
+//
+// The lowest priorities are reserved: the chain that is demoted at the i-th change
+// point gets i, as in the paper.
+func newPCT(d env.Decisions, clients int, c *choices) *pct {
+	if d.Depth == 0 || d.Pick != nil || d.Follow != nil || d.Replay != nil {
+		return nil
 	}
-	return c
-}
-
-// begin draws the priorities. The lowest are reserved: the chain that is demoted
-// at the i-th change point gets i, as in the paper.
-func (p *pct) begin(clients int) {
+	p := &pct{
+		choices: c, rng: rand.New(rand.NewPCG(d.Seed, 0x706374)), expected: max(1, d.Steps),
+		ready: make([]arrival, clients), flying: make([][]flight, clients),
+	}
+	for range d.Depth - 1 {
+		p.changes = append(p.changes, 1+p.rng.IntN(p.expected))
+	}
 	p.priority = p.rng.Perm(clients + 1)
 	for i := range p.priority {
 		p.priority[i] += len(p.changes)
 	}
-	p.ready = make([]arrival, clients)
-	p.flying = make([][]flight, clients)
+	return p
 }
 
-// send starts a flight. slow is the latency that disturbances add.
-func (p *pct) send(w *World, m *message, name env.Name, slow time.Duration) {
-	w.seq++
-	f := flight{
-		message:  m,
-		seq:      laterSeq + w.seq,
-		earliest: w.now + latencyMin + slow,
-		last:     &m.conn.down,
-		// A message that never arrives in this run arrives too late in a replay.
-		choice: w.choices.reserve(name, w.latencies-1),
-	}
-	f.latest = f.earliest + time.Duration(w.latencies-1)*time.Microsecond
-	if m.toUp {
-		f.last = &m.conn.up
-	}
-	p.flying[m.conn.client.n] = append(p.flying[m.conn.client.n], f)
+// fly starts a flight of the client's chain. It records its latency, one of so many, under that
+// name. A message that never arrives in this run arrives too late in a replay.
+func (p *pct) fly(client int, f flight, name env.Name, latencies int64) {
+	f.choice = p.choices.reserve(name, latencies-1)
+	f.latest = f.earliest + time.Duration(latencies-1)*time.Microsecond
+	p.flying[client] = append(p.flying[client], f)
 }
 
 // next decides what happens next. It puts an arrival into the queue, before
@@ -94,13 +86,10 @@ func (p *pct) send(w *World, m *message, name env.Name, slow time.Duration) {
 // replay uses the same order. So a flight may end only before the queue's next
 // event and before the latest end of every other flight. Exactly then the order
 // here equals that of a replay.
-func (p *pct) next(w *World) {
-	if p.priority == nil {
-		p.begin(len(w.clients))
-	}
+func (p *pct) next(q *queue, now time.Duration) {
 	goesOn := event{at: never, seq: math.MaxUint64}
-	if len(w.queue.events) > 0 {
-		goesOn = w.queue.events[0]
+	if len(q.events) > 0 {
+		goesOn = q.events[0]
 	}
 	ends, flight := -1, -1 // the client and the flight with which time advances, if any
 	for c := range p.flying {
@@ -113,19 +102,19 @@ func (p *pct) next(w *World) {
 			if e := f.end(); e.before(&goesOn) {
 				goesOn, ends, flight = e, c, i
 			}
-			if e := f.soonest(w.now); e.before(&p.ready[c].event) {
+			if e := f.soonest(now); e.before(&p.ready[c].event) {
 				p.ready[c] = arrival{e, i}
 			}
 		}
 	}
-	if goesOn.at > w.now {
+	if goesOn.at > now {
 		if c := p.choose(&goesOn); c >= 0 {
-			p.arrive(w, c, p.ready[c].flight, p.ready[c].at)
+			p.arrive(q, c, p.ready[c].flight, p.ready[c].at)
 			return
 		}
 	}
 	if ends >= 0 {
-		p.arrive(w, ends, flight, goesOn.at)
+		p.arrive(q, ends, flight, goesOn.at)
 	}
 }
 
@@ -192,10 +181,10 @@ func (f *flight) soonest(now time.Duration) event {
 }
 
 // arrive ends a flight and settles its latency.
-func (p *pct) arrive(w *World, client, flight int, at time.Duration) {
+func (p *pct) arrive(q *queue, client, flight int, at time.Duration) {
 	f := p.flying[client][flight]
 	p.flying[client] = append(p.flying[client][:flight], p.flying[client][flight+1:]...)
 	*f.last = at
-	w.choices.settle(f.choice, int64((min(at, f.latest)-f.earliest)/time.Microsecond))
-	w.queue.push(event{at: at, seq: f.seq, what: f.message})
+	p.choices.settle(f.choice, int64((min(at, f.latest)-f.earliest)/time.Microsecond))
+	q.push(event{at: at, seq: f.seq, what: f.message})
 }

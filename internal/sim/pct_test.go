@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/env"
+
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
@@ -15,7 +17,9 @@ import (
 // newPCTScene returns a scene in which priorities decide the latencies.
 func newPCTScene(seed uint64, depth, steps int, acquire func(catalogue.Env, context.Context) error, clients ...string) *scene {
 	s := newScene(acquire, clients...)
-	s.choices = drawPrioritized(seed, depth, steps, true)
+	d := env.Decisions{Seed: seed, Depth: depth, Steps: steps, Record: true}
+	s.choices = newChoices(d)
+	s.pct = newPCT(d, len(clients), s.choices)
 	return s
 }
 
@@ -38,7 +42,7 @@ func TestPrioritiesDecideWhoGoes(t *testing.T) {
 		s := newPCTScene(seed, 1, 1, asks, "c1", "c2")
 		s.run(t, time.Minute)
 		highest := "the clock"
-		if p := s.choices.pct.priority; p[2] != 2 {
+		if p := s.pct.priority; p[2] != 2 {
 			highest = fmt.Sprintf("c%d", 1+slices.Index(p, 2))
 		}
 		var order []string
@@ -86,8 +90,8 @@ func TestAChangePointDemotes(t *testing.T) {
 		if quick["c1"] > 1 && slow["c1"] || quick["c2"] > 1 && slow["c2"] {
 			overtaken++
 		}
-		at := s.choices.pct.changes[0]
-		if taken := s.choices.pct.steps; at <= taken && !slices.Contains(s.choices.pct.priority, 0) {
+		at := s.pct.changes[0]
+		if taken := s.pct.steps; at <= taken && !slices.Contains(s.pct.priority, 0) {
 			t.Errorf("seed %d: no chain was demoted at step %d of %d", seed, at, taken)
 		}
 	}
@@ -122,7 +126,7 @@ func TestARecordNeedsNoPriorities(t *testing.T) {
 		}
 		again := func(e catalogue.Env, ctx context.Context) error {
 			for range 12 {
-				e.Host.(*host).world.observer.(*scene).note("%s at %v: %v", e.Host.(*host).name, e.Host.Mono(), set(e, ctx))
+				e.Host.(*host).sched.observer.(*scene).note("%s at %v: %v", e.Host.(*host).name, e.Host.Mono(), set(e, ctx))
 			}
 			return nil
 		}

@@ -12,24 +12,9 @@ import (
 // mysqlTransport is the client's way to a MySQL server: the pool of its process.
 type mysqlTransport client
 
-// connPool is a process's pool in database/sql: its connections, and the idle
-// ones among them. The connection that came back last is at the end.
-type connPool struct {
-	client *client // the first of the process; its links are used
-	conns  []*conn
-	idle   []*conn
-	made   int // connections so far
-}
-
-// statement is the part of a message that only MySQL's messages have.
-type statement struct {
-	command mysql.Command
-	reply   mysql.Reply
-}
-
 // statement returns a message that carries cmd.
-func (w *World) statement(n *conn, cmd *mysql.Command) *message {
-	m := w.newMessage(n, call, true)
+func (n *network) statement(c *conn, cmd *mysql.Command) *message {
+	m := n.newMessage(c, call, true)
 	if m.sql == nil {
 		m.sql = new(statement)
 	}
@@ -38,7 +23,7 @@ func (w *World) statement(n *conn, cmd *mysql.Command) *message {
 }
 
 // reset gives p one connection, as clients have with every server.
-func (p *connPool) reset(c *client) {
+func (p *connPool) reset(c *endpoint) {
 	*p = connPool{client: c, conns: p.conns[:0], idle: p.idle[:0]}
 	n := p.connect()
 	n.open = true
@@ -49,7 +34,7 @@ func (p *connPool) reset(c *client) {
 // connect returns a connection to the clients' address that the server has not
 // accepted yet.
 func (p *connPool) connect() *conn {
-	w := p.client.world
+	w := p.client.net
 	n := w.connect(p.client, w.databases.primary.server)
 	p.made++
 	n.number = p.made
@@ -69,7 +54,7 @@ func (p *connPool) take(c *client, until time.Duration) (*conn, error) {
 		p.forget(n)
 	}
 	n := p.connect()
-	err := c.await(c.world.newMessage(n, dial, true), until)
+	err := c.await(c.net.newMessage(n, dial, true), until)
 	if err == nil && !n.open { // it was reset during a pause
 		err = errReset
 	}
@@ -105,7 +90,7 @@ func (p *connPool) forget(n *conn) {
 // on it gets an error.
 func (n *conn) close() {
 	n.leave()
-	w := n.client.world
+	w := n.client.net
 	w.send(w.newMessage(n, rst, true))
 }
 
@@ -120,10 +105,10 @@ func (p *connPool) hangUp() {
 
 // execute sends one statement and returns its result.
 func (c *client) execute(n *conn, until time.Duration, cmd *mysql.Command) (mysql.Reply, error) {
-	err := c.await(c.world.statement(n, cmd), until)
+	err := c.await(c.net.statement(n, cmd), until)
 	switch err {
 	case nil:
-		r := c.world.current.rows
+		r := c.net.current.rows
 		c.journal.rows(&r)
 		return r, nil
 	case env.ErrTimeout:
@@ -164,7 +149,7 @@ func (t *mysqlTransport) Open(ctx context.Context, timeout time.Duration) (mysql
 	if err != nil {
 		return nil, err
 	}
-	s := c.world.memory.pinned.next()
+	s := c.pinned.next()
 	*s = pinnedConn{client: c, conn: n}
 	return s, nil
 }

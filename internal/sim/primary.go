@@ -17,7 +17,7 @@ import (
 // becomes a replica when the monitor reaches it. The monitor does not reach
 // isolated servers.
 type databases struct {
-	world    *World
+	net      *network
 	members  []*database
 	primary  *database
 	entries  entries       // of locks on the primary, as reported
@@ -26,12 +26,12 @@ type databases struct {
 }
 
 // addDatabases adds the MySQL servers of the run's layout.
-func (w *World) addDatabases(names []string) {
-	g := &w.memory.group
-	*g = databases{world: w, members: g.members[:0], silent: never}
+func (n *network) addDatabases(names []string) {
+	g := &n.memory.group
+	*g = databases{net: n, members: g.members[:0], silent: never}
 	for _, name := range names {
-		d := w.memory.databases.next()
-		d.reset(g, w.addServer(name, nil))
+		d := n.memory.databases.next()
+		d.reset(g, n.addServer(name, nil))
 		g.members = append(g.members, d)
 	}
 	g.primary = g.members[0]
@@ -41,7 +41,7 @@ func (w *World) addDatabases(names []string) {
 	for _, d := range g.members[1:] {
 		d.relay.follow()
 	}
-	w.databases = g
+	n.databases = g
 }
 
 // hasReplicas reports whether there are replicas.
@@ -49,8 +49,8 @@ func (g *databases) hasReplicas() bool { return len(g.members) > 1 }
 
 // reaches reports whether the monitor reaches d.
 func (g *databases) reaches(d *database) bool {
-	for i := range g.world.isolations {
-		if g.world.isolations[i].has(d.server) {
+	for i := range g.net.isolations {
+		if g.net.isolations[i].has(d.server) {
 			return false
 		}
 	}
@@ -62,7 +62,7 @@ func (g *databases) look() {
 	if !g.hasReplicas() {
 		return
 	}
-	w := g.world
+	w := g.net
 	g.flow()
 	switch {
 	case g.reaches(g.primary):
@@ -80,7 +80,7 @@ func (g *databases) look() {
 
 // elect starts an election if the primary has been silent for long enough.
 func (g *databases) elect() {
-	w := g.world
+	w := g.net
 	if g.electing || g.silent == never || w.now-g.silent < w.cfg.Lease/downShare {
 		return
 	}
@@ -103,7 +103,7 @@ func (g *databases) failover() {
 		}
 	}
 	if best == nil {
-		g.world.After(g.world.cfg.Lease/downShare, g.elect)
+		g.net.After(g.net.cfg.Lease/downShare, g.elect)
 		return
 	}
 	g.promote(best)
@@ -112,7 +112,7 @@ func (g *databases) failover() {
 // promote makes d the primary.
 func (g *databases) promote(d *database) {
 	old := g.primary
-	g.world.observer.Server(history.Entry{
+	g.net.observer.Server(history.Entry{
 		Process: history.Process{Name: d.server.name}, Type: history.Event, F: history.Promote, Text: old.server.name,
 	})
 	old.server.hangUp()
@@ -127,7 +127,7 @@ func (g *databases) promote(d *database) {
 		o.relay.cut()
 		o.relay.apart = o.relay.apart || o.model.Committed() > d.model.Committed()
 	}
-	g.world.look()
+	g.net.look()
 }
 
 // reconfigure makes d, an old primary, a replica of the present one.
@@ -188,7 +188,7 @@ func (r *relay) cut() {
 // open reports whether messages can pass now.
 func (r *relay) open() bool {
 	p := r.to.group.primary.server
-	return r.follows && p.runs() && r.to.server.runs() && !p.world.isSeparated(p, r.to.server)
+	return r.follows && p.runs() && r.to.server.runs() && !p.net.isSeparated(p, r.to.server)
 }
 
 // flow sends the part of the log that the replica lacks.
@@ -217,15 +217,15 @@ func (r *relay) flow() {
 
 // send calls f when a message that is sent now arrives.
 func (r *relay) send(f func()) {
-	w := r.to.server.world
+	w := r.to.server.net
 	g, turn := r.to.group, r.turn
 	if len(r.links) == 0 {
 		for _, d := range g.members {
-			r.links = append(r.links, link{name: w.memory.join(d.server.name, "→", r.to.server.name)})
+			r.links = append(r.links, link{name: w.text.join(d.server.name, "→", r.to.server.name)})
 		}
 	}
 	l := &r.links[slices.Index(g.members, g.primary)]
-	r.arrives = max(w.now+latencyMin+time.Duration(w.choose(l, w.latencies))*time.Microsecond, r.arrives)
+	r.arrives = max(w.now+w.latency(l), r.arrives)
 	w.push(event{at: r.arrives, what: action(func() {
 		switch {
 		case r.turn != turn:

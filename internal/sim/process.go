@@ -1,12 +1,15 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // mates returns the clients in the process of c, with c. A fault on a process
 // applies to all of them. A dead client stays dead.
-func (c *client) mates() []*client {
-	all := c.world.clients[c.first.n:]
-	return all[:min(max(1, c.world.cfg.Lock.Together), len(all))]
+func (w *World) mates(c *client) []*client {
+	all := w.clients[c.first.n:]
+	return all[:min(max(1, w.cfg.Lock.Together), len(all))]
 }
 
 // clientNamed returns the client that a fault acts on.
@@ -24,7 +27,7 @@ func (w *World) Pause(host string) error {
 	if c == nil {
 		return w.pauseServer(host)
 	}
-	for _, m := range c.mates() {
+	for _, m := range w.mates(c) {
 		m.paused = true
 	}
 	return nil
@@ -36,22 +39,22 @@ func (w *World) Resume(host string) error {
 	if c == nil {
 		return w.resumeServer(host)
 	}
-	for _, m := range c.mates() {
+	for _, m := range w.mates(c) {
 		m.resume()
 	}
 	return nil
 }
 
 func (c *client) resume() {
-	w := c.world
+	n := c.net
 	c.paused = false
-	for _, s := range c.sessions {
+	for _, s := range c.sessions.all() {
 		s.resume()
 	}
 	c.wake()
 	// This comes after everything that arrived before: a waiting answer is found.
 	for _, s := range c.news {
-		w.push(event{at: w.now, what: action(func() { c.learn(s) })})
+		n.push(event{at: n.now, what: action(func() { c.learn(s) })})
 	}
 	c.news = c.news[:0]
 }
@@ -77,17 +80,6 @@ func (w *World) Unhang(client string) error {
 	return nil
 }
 
-// wake resumes every task that the pause stopped.
-func (c *client) wake() {
-	for _, t := range c.runnable {
-		t.wakeAt(c.world.now)
-	}
-	for _, t := range c.waiting {
-		t.wakeAt(c.world.now)
-	}
-	c.runnable, c.waiting = c.runnable[:0], c.waiting[:0]
-}
-
 // Kill ends a client's process. Its kernel closes its connections. That has no
 // effect on servers without sessions, or with sessions that outlive connections.
 func (w *World) Kill(name string) error {
@@ -107,7 +99,7 @@ func (w *World) PowerOff(name string) error {
 	if err != nil {
 		return err
 	}
-	for _, m := range c.mates() {
+	for _, m := range w.mates(c) {
 		m.die()
 	}
 	if c.pool != nil {
@@ -122,10 +114,83 @@ func (c *client) die() {
 	c.dead = true
 	c.eachConn(func(n *conn) { n.waiter = nil })
 	c.wake()
-	w := c.world
-	for _, t := range w.tasks {
-		if t.client == c && t != w.current {
-			t.wakeAt(w.now)
+	k := c.sched
+	for _, t := range k.tasks {
+		if t.client == &c.host && t != k.current {
+			t.wakeAt(k.now)
 		}
+	}
+}
+
+// ExpireSession closes the sessions of a client's process. An ensemble takes its
+// usual time for that.
+func (w *World) ExpireSession(name string) error {
+	c, err := w.clientNamed(name)
+	switch {
+	case err != nil:
+		return err
+	case w.databases != nil:
+		w.databases.primary.kill(c.first)
+		return nil
+	case w.ensemble == nil:
+		return fmt.Errorf("sim: %s has no session", name)
+	}
+	for _, s := range c.sessions.all() {
+		if s.id != 0 && s.end == nil && s.life == w.ensemble.life {
+			w.ensemble.close(s.id)
+		}
+	}
+	return nil
+}
+
+// Jump moves a wall clock. If a server's timer in the queue is now too early, it
+// finds nothing to expire and queues the next one.
+func (w *World) Jump(host string, by time.Duration) error {
+	if c := w.find(host); c != nil {
+		for _, m := range w.mates(c) {
+			m.clock.offset += by
+		}
+		return nil
+	}
+	s, err := w.process(host)
+	if err != nil {
+		return err
+	}
+	s.clock.offset += by
+	w.arm(s)
+	return nil
+}
+
+// Rate makes clocks run faster or slower. A client measures its leases with its
+// own clock, so they now end at other times.
+func (w *World) Rate(host string, gain time.Duration) error {
+	if c := w.find(host); c != nil {
+		if err := c.clock.checkGain(gain, w.cfg.Lease); err != nil {
+			return err
+		}
+		for _, m := range w.mates(c) {
+			m.clock.addGain(w.now, gain, w.cfg.Lease)
+			m.revalue()
+		}
+		return nil
+	}
+	s, err := w.process(host)
+	if err == nil {
+		err = s.clock.checkGain(gain, w.cfg.Lease)
+	}
+	if err != nil {
+		return err
+	}
+	s.clock.addGain(w.now, gain, w.cfg.Lease)
+	w.arm(s)
+	return nil
+}
+
+// arm queues the next timer of a server whose clock has changed.
+func (w *World) arm(s *server) {
+	if s.member != nil {
+		w.ensemble.arm()
+	} else {
+		s.arm()
 	}
 }

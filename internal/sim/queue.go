@@ -2,6 +2,9 @@ package sim
 
 import "time"
 
+// never is later than every event.
+const never = time.Duration(1<<63 - 1)
+
 // event is a future event: a task's timer, a message's arrival, a call.
 type event struct {
 	at   time.Duration
@@ -9,12 +12,12 @@ type event struct {
 	what handler
 }
 
-type handler interface{ happen(w *World) }
+type handler interface{ happen() }
 
 // action is a happening made of a function.
 type action func()
 
-func (f action) happen(*World) { f() }
+func (f action) happen() { f() }
 
 func (e *event) before(o *event) bool {
 	return e.at < o.at || e.at == o.at && e.seq < o.seq

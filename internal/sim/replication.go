@@ -31,7 +31,7 @@ type batch struct {
 
 // follow makes s a replica of master. It needs a full copy first.
 func (s *server) follow(master *server) *stream {
-	st := &stream{from: master, to: s, link: link{name: s.world.memory.join(master.name, "→", s.name)}}
+	st := &stream{from: master, to: s, link: link{name: s.net.text.join(master.name, "→", s.name)}}
 	master.streams = append(master.streams, st)
 	s.source = master
 	return st
@@ -91,7 +91,7 @@ func (n *node) flow() {
 
 // open reports whether messages can pass now.
 func (st *stream) open() bool {
-	return st.from.runs() && st.to.runs() && !st.from.world.isSeparated(st.from, st.to)
+	return st.from.runs() && st.to.runs() && !st.from.net.isSeparated(st.from, st.to)
 }
 
 // sync sends a full copy, which arrives a moment later.
@@ -142,7 +142,7 @@ func (s *server) reportDropped() {
 	for i := range effects {
 		f := &effects[i]
 		if maker, had := s.before[f.Key]; s.before != nil && !(had && maker == f.Maker) {
-			s.world.effect(s, f)
+			s.effect(f)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func (s *server) reportExpired() {
 	for i := range effects {
 		f := &effects[i]
 		if f.Kind == model.Expired && s.node.entries[f.Key] == f.Maker {
-			s.world.effect(s, f)
+			s.effect(f)
 		}
 	}
 }
@@ -220,10 +220,9 @@ func (st *stream) acknowledge() {
 
 // after calls f when a message that is sent now arrives.
 func (st *stream) after(f func()) {
-	w := st.from.world
-	latency := latencyMin + time.Duration(w.choose(&st.link, w.latencies))*time.Microsecond
-	st.arrives = max(w.now+latency, st.arrives)
-	w.push(event{at: st.arrives, what: action(f)})
+	n := st.from.net
+	st.arrives = max(n.now+n.latency(&st.link), st.arrives)
+	n.push(event{at: st.arrives, what: action(f)})
 }
 
 // acknowledgement is a WAIT without an answer yet.
@@ -238,8 +237,8 @@ type acknowledgement struct {
 func (s *server) await(m *message) {
 	a := &acknowledgement{message: m, total: s.written, until: never}
 	if m.command.TTL > 0 {
-		a.until = s.world.now + m.command.TTL
-		s.world.push(event{at: a.until, what: action(s.answerWaits)})
+		a.until = s.net.now + m.command.TTL
+		s.net.push(event{at: a.until, what: action(s.answerWaits)})
 	}
 	s.waits = append(s.waits, a)
 	s.answerWaits()
@@ -256,11 +255,11 @@ func (s *server) answerWaits() {
 				got++
 			}
 		}
-		if got < a.message.command.N && s.world.now < a.until {
+		if got < a.message.command.N && s.net.now < a.until {
 			return false
 		}
 		a.message.reply = redis.Reply{Kind: redis.Int, Int: got}
-		s.world.send(a.message)
+		s.net.send(a.message)
 		return true
 	})
 }

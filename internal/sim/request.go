@@ -2,28 +2,13 @@ package sim
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"time"
 
-	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
 )
-
-// countCall counts a call of the port, and returns an error if it cannot be made.
-func (c *client) countCall(ctx context.Context) error {
-	c.mustLive()
-	o := c.world.current.operation
-	if o.calls++; o.calls > maxPortCalls && !o.over {
-		c.dead = true
-		panic(unwindPanic{})
-	}
-	if err := ctx.Err(); err != nil {
-		return locks.Definite(err)
-	}
-	return nil
-}
 
 // transport is the client's connection to Redis as its library makes it: to the
 // master of a node, as far as the client knows it, or to the server of tokens.
@@ -54,12 +39,12 @@ func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Com
 		return redis.Reply{}, err
 	}
 	if timeout == 0 {
-		timeout = c.world.cfg.Lease / 4
+		timeout = c.net.cfg.Lease / 4
 	}
-	task := c.world.current
+	task := c.net.current
 	r := c.beginRequest(cmd.Verb)
 	retries := 0
-	if c.world.cfg.Options.Retries {
+	if c.net.cfg.Options.Retries {
 		retries = defaultRetries
 	}
 	err := c.request(t.to(), timeout, &cmd)
@@ -77,44 +62,10 @@ func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Com
 	return reply, nil
 }
 
-// numberedRequest is one request of an operation, with a point before it and one after
-// it.
-type numberedRequest struct {
-	client    *client
-	operation *operation
-	n         int
-	last      bool
-	sends     fmt.Stringer // its command
-}
-
-// beginRequest counts a request of the running task and announces the point before it.
-func (c *client) beginRequest(sends fmt.Stringer) numberedRequest {
-	o := c.world.current.operation
-	o.requests++
-	c.world.requests++
-	r := numberedRequest{c, o, o.requests, o.requests == c.lastRequest(o), sends}
-	c.point(&r, false)
-	return r
-}
-
-// finish announces the point after it.
-func (r *numberedRequest) finish() {
-	r.operation.answered, r.operation.sent = r.n, r.sends
-	r.client.point(r, true)
-}
-
-// lastRequest returns how many requests an undisturbed operation has.
-func (c *client) lastRequest(o *operation) int {
-	if o.kind == history.Acquire {
-		return c.world.cfg.Lock.Steps.Acquire
-	}
-	return c.world.cfg.Lock.Steps.Release
-}
-
 // request sends cmd, or the running task's access to the guarded resource, and
 // waits for the answer. The answer is then in the task's reply or result.
 func (c *client) request(s *server, timeout time.Duration, cmd *redis.Command) error {
-	until := c.world.now + c.clock.trueDuration(timeout)
+	until := c.net.now + c.clock.trueDuration(timeout)
 	n := c.idle(s)
 	n.busy = true
 	err := c.carry(n, until, cmd)
@@ -138,7 +89,7 @@ func (c *client) idle(s *server) *conn {
 		slot = c.spareSlot(s)
 	}
 	if !(*slot).open {
-		*slot = c.world.connect(c, s)
+		*slot = c.net.connect(&c.endpoint, s)
 	}
 	return *slot
 }
@@ -149,22 +100,29 @@ func (c *client) spareSlot(s *server) **conn {
 			return &c.spare[i]
 		}
 	}
-	c.spare = append(c.spare, c.world.connect(c, s))
+	c.spare = append(c.spare, c.net.connect(&c.endpoint, s))
 	return &c.spare[len(c.spare)-1]
 }
 
 // exchange sends a message and waits for its answer. A call carries cmd or the
 // task's access.
 func (c *client) exchange(n *conn, k kind, until time.Duration, cmd *redis.Command) error {
-	t := c.world.current
-	m := c.world.newMessage(n, k, true)
+	t := c.net.current
+	m := c.net.newMessage(n, k, true)
 	if cmd != nil {
 		m.command = *cmd
 	} else if k == call {
 		m.access = t.access
 	}
 	err := c.await(m, until)
-	c.journal.result(n.server, k, &t.reply, &t.result, err)
+	c.journal.failure(err)
+	switch {
+	case err != nil || k != call:
+	case n.server.redis == nil:
+		c.journal.answer(&t.result)
+	default:
+		c.journal.reply(&t.reply)
+	}
 	return err
 }
 
@@ -176,10 +134,10 @@ func (c *client) exchange(n *conn, k kind, until time.Duration, cmd *redis.Comma
 // a grant whose lease has expired goes on to use it, while a client with a
 // timeout gives up.
 func (c *client) await(m *message, until time.Duration) error {
-	t, n := c.world.current, m.conn
+	t, n := c.net.current, m.conn
 	m.op = t.operation.Index
 	n.waiter, t.err = t, nil
-	c.world.send(m)
+	c.net.send(m)
 	if c.park(until) {
 		return t.err
 	}
@@ -187,35 +145,32 @@ func (c *client) await(m *message, until time.Duration) error {
 	return env.ErrTimeout
 }
 
-// receive handles an answer that arrives at the client.
-func (c *client) receive(m *message) {
-	n := m.conn
-	if n.library != nil {
-		n.library.receive(m)
+// newsReader is the client library's end of its connections to Sentinels.
+type newsReader client
+
+func (r *newsReader) receive(m *message) {
+	c := (*client)(r)
+	switch {
+	case m.kind != notice:
+	case c.paused:
+		c.news = append(c.news, m.master)
+	default:
+		c.learn(m.master)
+	}
+	c.net.release(m)
+}
+
+// learn notes that s is the master of its node now. The library then leaves its
+// connections to the other servers.
+func (c *client) learn(s *server) {
+	i := slices.Index(c.net.nodes, s.node)
+	if c.masters[i] == s {
 		return
 	}
-	t := n.waiter
-	switch {
-	case m.kind == rst:
-		n.reset()
-		t = nil
-	case m.kind == notice:
-		t = nil
-		if c.paused {
-			c.news = append(c.news, m.master)
-		} else {
-			c.learn(m.master)
+	c.masters[i] = s
+	c.eachConn(func(n *conn) {
+		if n.server.node == s.node && n.server != s {
+			n.leave()
 		}
-	case t != nil:
-		// The kernel has the connection now, whether or not the client runs.
-		n.open = m.err == nil
-		n.waiter, t.err, t.reply, t.result = nil, m.err, m.reply, m.answer
-		if n.server.database != nil && m.kind == call {
-			t.rows = m.sql.reply
-		}
-	}
-	c.world.free = append(c.world.free, m)
-	if t != nil {
-		t.answer()
-	}
+	})
 }

@@ -117,7 +117,7 @@ func TestAStoppedSearchEndsItsTasks(t *testing.T) {
 		if err := s.Run(); !errors.Is(err, env.ErrStopped) {
 			t.Fatal(err)
 		}
-		if n := len(s.memory.idle); n != len(s.cfg.Clients) {
+		if n := len(s.idle); n != len(s.cfg.Clients) {
 			t.Errorf("a run that ended after %d steps left %d coroutines, want %d", steps, n, len(s.cfg.Clients))
 		}
 	}

@@ -47,14 +47,14 @@ func (c *client) enter(r locks.Runner, op env.Op, timeout time.Duration) (lease 
 	if v == nil {
 		v = &visit{client: c, operation: c.operation}
 		c.visits = append(c.visits, v)
-		v.run = (*host)(c).Go(func(ctx context.Context) {
+		v.run = c.Go(func(ctx context.Context) {
 			v.err = r.Run(ctx, op.Lock, v.critical)
 			v.ended = true
 			v.wake()
 		})
 	}
 	v.operation.waits = false
-	v.wait(c.world.now+timeout, func() bool { return v.inside != nil })
+	v.wait(c.net.now+timeout, func() bool { return v.inside != nil })
 	switch {
 	case v.inside != nil:
 		return v.lease, nil
@@ -71,7 +71,7 @@ func (c *client) enter(r locks.Runner, op env.Op, timeout time.Duration) (lease 
 func (c *client) exit(v *visit) error {
 	v.released = true
 	v.inside.operation = c.operation // from here on it belongs to the release
-	v.inside.wakeAt(c.world.now)
+	v.inside.wakeAt(c.net.now)
 	v.wait(never, func() bool { return false })
 	c.leave(v)
 	return v.err
@@ -83,7 +83,7 @@ func (c *client) leave(v *visit) {
 
 // wait makes the running task, the caller's, wait for the lock.
 func (v *visit) wait(until time.Duration, enough func() bool) {
-	w := v.client.world
+	w := v.client.net
 	for !v.ended && !enough() && w.now < until {
 		v.caller = w.current
 		v.client.park(until)
@@ -94,7 +94,7 @@ func (v *visit) wait(until time.Duration, enough func() bool) {
 // wake makes the caller check again.
 func (v *visit) wake() {
 	if v.caller != nil {
-		v.caller.wakeAt(v.client.world.now)
+		v.caller.wakeAt(v.client.net.now)
 	}
 }
 
@@ -102,7 +102,7 @@ func (v *visit) wake() {
 func (v *visit) critical(_ context.Context, lease locks.Lease) {
 	c := v.client
 	c.mustLive()
-	t := c.world.current
+	t := c.net.current
 	if v.inside == nil && !v.abandoned {
 		v.inside, v.lease = t, lease
 		v.wake()
@@ -122,13 +122,13 @@ func (v *visit) runUncalled(t *task, lease locks.Lease) {
 	t.client = nil
 	g := c.grantOf(lease)
 	g.Stands = v.operation.Index // the entry in the store was made for that operation
-	op := c.world.observer.Enter(c.name, g)
+	op := c.net.observer.Enter(c.name, g)
 	if op.Index != 0 {
 		c.leases = append(c.leases, heldLease{op.Index, op.Lock, lease})
-		c.world.observer.Section(c.name, op)
+		c.net.observer.Section(c.name, op)
 		c.leases = slices.DeleteFunc(c.leases, func(g heldLease) bool { return g.acquire == op.Index })
 	}
-	t.client, t.operation = c, operation
+	t.client, t.operation = &c.host, operation
 	c.waitWhileStopped(false)
 }
 
@@ -137,7 +137,7 @@ func (c *client) Abandon(op env.Op) {
 	if v := c.visit(op.Index); v != nil {
 		v.abandoned = true
 		v.operation.over = true
-		if c.world.cfg.Lock.GivesUp {
+		if c.net.cfg.Lock.GivesUp {
 			v.run.Stop()
 		}
 	}
@@ -160,7 +160,7 @@ func (c *client) begin(op env.Op, kind string) *operation {
 	if v := c.visit(op.Index); v != nil && kind == history.Acquire {
 		return v.operation
 	}
-	o := c.world.memory.operations.next()
+	o := c.operations.next()
 	*o = operation{Op: op, kind: kind}
 	return o
 }

@@ -1,7 +1,5 @@
 package sim
 
-import "time"
-
 // Delays of Sentinels are shares of T, because a failover that takes longer than
 // the leases would show nothing.
 const (
@@ -10,64 +8,9 @@ const (
 	configShare   = 10 // to reconfigure a server takes up to T/10
 )
 
-// isolation separates servers from all other servers.
-type isolation struct {
-	id      int
-	servers []string
-}
-
-// Isolate separates servers from the others until Restore.
-func (w *World) Isolate(id int, servers []string) error {
-	for _, name := range servers {
-		if s := w.server(name); s == nil || s == w.resource || s == w.tokens {
-			_, err := w.process(name)
-			return err
-		}
-	}
-	w.isolations = append(w.isolations, isolation{id, servers})
-	w.look()
-	return nil
-}
-
-// isSeparated reports whether an isolation separates two servers.
-func (w *World) isSeparated(a, b *server) bool {
-	for _, is := range w.isolations {
-		if is.has(a) != is.has(b) {
-			return true
-		}
-	}
-	return false
-}
-
-func (is *isolation) has(s *server) bool {
-	for _, name := range is.servers {
-		if name == s.name {
-			return true
-		}
-	}
-	return false
-}
-
-// look makes all servers and monitors notice which servers they reach, after that
-// has changed.
-func (w *World) look() {
-	if w.ensemble != nil {
-		w.ensemble.look()
-	}
-	if w.databases != nil {
-		w.databases.look()
-	}
-	for _, n := range w.nodes {
-		if n.hasReplicas() {
-			n.flow()
-			n.watch()
-		}
-	}
-}
-
 // watch makes the Sentinels react to the state of the servers.
 func (n *node) watch() {
-	w := n.world
+	w := n.net
 	if len(n.unseen) == 0 {
 		for range w.monitors {
 			n.unseen, n.knows = append(n.unseen, never), append(n.knows, true)
@@ -94,7 +37,7 @@ func (n *node) watch() {
 // spread makes Sentinels that know the master tell the Sentinels that they reach,
 // and the clients.
 func (n *node) spread() {
-	w := n.world
+	w := n.net
 	for more := true; more; {
 		more = false
 		for i, s := range w.monitors {
@@ -111,10 +54,10 @@ func (n *node) spread() {
 // learnMaster makes Sentinel i know the master and tell the clients.
 func (n *node) learnMaster(i int) {
 	n.knows[i] = true
-	for _, c := range n.world.clients {
-		m := n.world.newMessage(c.conns[n.world.monitors[i].n], notice, false)
+	for _, c := range n.net.endpoints {
+		m := n.net.newMessage(c.conns[n.net.monitors[i].n], notice, false)
 		m.master = n.master
-		n.world.send(m)
+		n.net.send(m)
 	}
 }
 
@@ -126,7 +69,7 @@ func (n *node) elect() {
 	}
 	if leader := n.leader(); leader >= 0 {
 		n.electing = true
-		n.world.After(n.world.delay("election", n.name, electionShare), func() {
+		n.net.After(n.net.delay("election", n.name, electionShare), func() {
 			n.electing = false
 			n.failover()
 		})
@@ -135,7 +78,7 @@ func (n *node) elect() {
 
 // leader returns the first Sentinel that may replace the master, or -1.
 func (n *node) leader() int {
-	w := n.world
+	w := n.net
 	for i, s := range w.monitors {
 		votes := 0
 		for j, o := range w.monitors {
@@ -152,7 +95,7 @@ func (n *node) leader() int {
 
 // considersDead reports whether Sentinel i considers the master dead.
 func (n *node) considersDead(i int) bool {
-	return n.unseen[i] != never && n.world.now-n.unseen[i] >= n.world.cfg.Lease/downShare
+	return n.unseen[i] != never && n.net.now-n.unseen[i] >= n.net.cfg.Lease/downShare
 }
 
 // failover replaces the master, unless it is back.
@@ -163,19 +106,13 @@ func (n *node) failover() {
 	}
 	var best *server
 	for _, m := range n.members {
-		if m.source == n.master && m.runs() && !n.world.isSeparated(n.world.monitors[leader], m) && (best == nil || m.got > best.got) {
+		if m.source == n.master && m.runs() && !n.net.isSeparated(n.net.monitors[leader], m) && (best == nil || m.got > best.got) {
 			best = m
 		}
 	}
 	if best == nil {
-		n.world.After(n.world.cfg.Lease/downShare, n.elect)
+		n.net.After(n.net.cfg.Lease/downShare, n.elect)
 		return
 	}
 	n.promote(best, leader)
-}
-
-// delay returns a random duration of up to T/share.
-func (w *World) delay(what, who string, share int64) time.Duration {
-	most := int64(w.cfg.Lease) / share / int64(time.Microsecond)
-	return time.Duration(w.Rand(who, what, max(1, most))) * time.Microsecond
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
-	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
 )
@@ -13,7 +12,7 @@ import (
 // Sentinel, a member of an ensemble, a MySQL server, or the guarded resource. The
 // observer executes the resource's requests.
 type server struct {
-	world  *World
+	net    *network
 	name   string
 	n      int           // index among the world's servers
 	redis  *model.Server // nil: it keeps no data
@@ -34,84 +33,33 @@ type server struct {
 	waits   []*acknowledgement // clients that wait for its replicas
 	before  map[string]int     // of a replaced master: its entries at that time
 
-	member   *member   // its state as a member of an ensemble; else nil
+	member   receiver  // as a member of an ensemble; else nil
 	database *database // its state as a MySQL server; else nil
 }
 
 // reset makes s a new server: Redis with a model, else the guarded resource.
-func (s *server) reset(w *World, name string, model *model.Server) {
+func (s *server) reset(n *network, name string, model *model.Server) {
 	*s = server{
-		world: w, name: name, n: len(w.servers), redis: model, up: true, incarnation: 1,
+		net: n, name: name, n: len(n.servers), redis: model, up: true, incarnation: 1,
 		links: s.links[:0], inbox: s.inbox[:0], streams: s.streams[:0], waits: s.waits[:0],
 	}
 }
 
-// addServers adds the servers of the run's layout.
-func (w *World) addServers() {
-	layout := w.memory.layoutOf(&w.cfg)
-	set := w.cfg.Server
-	options := model.Options{Replicated: len(layout.Sentinels) > 0}
-	switch set.Fsync {
-	case catalogue.FsyncEverysec:
-		options.Fsync = model.Everysec
-	case catalogue.FsyncAlways:
-		options.Fsync = model.Always
-	}
-	if set.Eviction == catalogue.EvictNothing {
-		options.Policy = model.NoEviction
-	}
-	if set.Cluster {
-		options.Cluster = slots(layout.Masters())
-	}
-	for i, names := range layout.Nodes {
-		n := w.memory.nodes.next()
-		n.reset(w, names[0])
-		w.nodes = append(w.nodes, n)
-		options.Self = i
-		for _, name := range names {
-			n.add(w.addStore(name, options))
-		}
-	}
-	if len(layout.Ensemble) > 0 {
-		w.addEnsemble(layout.Ensemble)
-	}
-	if len(layout.MySQL) > 0 {
-		w.addDatabases(layout.MySQL)
-	}
-	for _, name := range layout.Sentinels {
-		w.monitors = append(w.monitors, w.addServer(name, nil))
-	}
-	w.resource = w.addServer(history.Resource, nil)
-	if layout.Tokens != "" {
-		w.tokens = w.addStore(layout.Tokens, model.Options{Fsync: model.Always})
-	}
-}
-
-// slots divides the hash slots of a Redis Cluster evenly.
-func slots(masters []string) []model.SlotRange {
-	ranges := make([]model.SlotRange, len(masters))
-	for i, name := range masters {
-		from, to := redis.SlotsOf(i, len(masters))
-		ranges[i] = model.SlotRange{From: from, To: to, Addr: name + ":6379"}
-	}
-	return ranges
-}
-
-func (w *World) addStore(name string, o model.Options) *server {
-	m := w.memory.stores.next()
+func (n *network) addStore(name string, o model.Options) *server {
+	m := n.memory.stores.next()
 	m.Reset(o)
-	return w.addServer(name, m)
+	return n.addServer(name, m)
 }
 
-func (w *World) addServer(name string, redis *model.Server) *server {
-	s := w.memory.servers.next()
-	s.reset(w, name, redis)
-	w.servers = append(w.servers, s)
+func (n *network) addServer(name string, redis *model.Server) *server {
+	s := n.memory.servers.next()
+	s.reset(n, name, redis)
+	n.servers = append(n.servers, s)
 	return s
 }
 
-func (w *World) server(name string) *server {
-	for _, s := range w.servers {
+func (n *network) server(name string) *server {
+	for _, s := range n.servers {
 		if s.name == name {
 			return s
 		}
@@ -120,7 +68,7 @@ func (w *World) server(name string) *server {
 }
 
 // wall returns the server's wall clock.
-func (s *server) wall() time.Duration { return s.clock.wall(s.world.now) }
+func (s *server) wall() time.Duration { return s.clock.wall(s.net.now) }
 
 // runs reports whether the server is up and not paused.
 func (s *server) runs() bool { return s.up && !s.paused }
@@ -152,7 +100,7 @@ func (s *server) receive(m *message) {
 		// that connection may have been executed.
 		m.kind = rst
 	case s.redis == nil:
-		m.answer = s.world.observer.Resource(m.access)
+		m.answer = s.net.observer.Resource(m.access)
 	default:
 		m.reply = s.redis.Apply(s.wall(), m.op, m.command)
 		s.reportEffects()
@@ -161,14 +109,14 @@ func (s *server) receive(m *message) {
 			return
 		}
 	}
-	s.world.send(m)
+	s.net.send(m)
 }
 
 // reportEffects reports all effects and queues the next expiry.
 func (s *server) reportEffects() {
 	effects := s.redis.Effects()
 	for i := range effects {
-		s.world.effect(s, &effects[i])
+		s.effect(&effects[i])
 	}
 	if len(effects) > 0 {
 		s.noteChange()
@@ -179,15 +127,15 @@ func (s *server) reportEffects() {
 
 // noteChange notes that the next request to s may get another answer.
 func (s *server) noteChange() {
-	if o := s.world.order; o != nil {
+	if o := s.net.order; o != nil {
 		o.changes++
 	}
 }
 
 // effect reports an effect on the entry of a lock. A command that overwrites
 // another's entry ends one grant and makes one.
-func (w *World) effect(s *server, f *model.Effect) {
-	lock := w.lockOf(f.Key)
+func (s *server) effect(f *model.Effect) {
+	lock := s.net.lockOf(f.Key)
 	if lock == "" {
 		return
 	}
@@ -215,12 +163,12 @@ func (s *server) reportWithReason(f, lock, key string, maker, by int, text strin
 	if by != 0 {
 		e.By = history.Some(int64(by))
 	}
-	s.world.observer.Server(e)
+	s.net.observer.Server(e)
 }
 
 // lockOf returns the lock whose entry key is, or "".
-func (w *World) lockOf(key string) string {
-	for _, name := range w.cfg.Names {
+func (n *network) lockOf(key string) string {
+	for _, name := range n.cfg.Names {
 		if name == key {
 			return name
 		}
@@ -241,23 +189,19 @@ var effectNames = [...]string{
 
 // arm makes sure that an entry expires on time even without requests.
 func (s *server) arm() {
-	if s.world.order != nil {
+	if s.net.order != nil {
 		return // the next expiry is queued when that timer fires
-	}
-	if s.member != nil {
-		s.member.ensemble.arm()
-		return
 	}
 	due, ok := s.nextExpiry()
 	if !ok {
 		return
 	}
-	at := max(due, s.world.now)
+	at := max(due, s.net.now)
 	if s.timer != 0 && s.timer <= at {
 		return
 	}
 	s.timer = at
-	s.world.push(event{at: at, what: (*expiry)(s)})
+	s.net.push(event{at: at, what: (*expiry)(s)})
 }
 
 // nextExpiry returns the time of the server's next expiry or timeout.
@@ -288,9 +232,9 @@ func (s *server) expire() {
 // expiry is a server's timer.
 type expiry server
 
-func (x *expiry) happen(w *World) {
+func (x *expiry) happen() {
 	s := (*server)(x)
-	if s.timer == 0 || s.timer > w.now {
+	if s.timer == 0 || s.timer > s.net.now {
 		return // an earlier timer has replaced this one
 	}
 	s.timer = 0

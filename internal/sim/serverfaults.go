@@ -2,6 +2,40 @@ package sim
 
 import "fmt"
 
+// Isolate separates servers from the others until Restore.
+func (w *World) Isolate(id int, servers []string) error {
+	for _, name := range servers {
+		if s := w.server(name); s == nil || s == w.resource || s == w.tokens {
+			_, err := w.process(name)
+			return err
+		}
+	}
+	w.isolations = append(w.isolations, isolation{id, servers})
+	w.look()
+	return nil
+}
+
+// Restore ends a disturbance or an isolation.
+func (w *World) Restore(id int) (hits int, err error) {
+	for i, is := range w.isolations {
+		if is.id == id {
+			w.isolations = append(w.isolations[:i:i], w.isolations[i+1:]...)
+			w.look()
+			return 0, nil
+		}
+	}
+	return w.network.Restore(id)
+}
+
+// look makes all servers and monitors notice which servers they reach, after that
+// has changed.
+func (w *World) look() {
+	if w.ensemble != nil {
+		w.ensemble.look()
+	}
+	w.network.look()
+}
+
 // process returns the server that a fault acts on. The guarded resource is an
 // error.
 func (w *World) process(name string) (*server, error) {
@@ -26,9 +60,9 @@ func (w *World) Stop(name string, lose bool) error {
 		s.finish()
 	}
 	s.up, s.inbox = false, s.inbox[:0]
-	switch {
-	case s.member != nil:
-		s.member.stop(lose)
+	switch x, _ := s.member.(*member); {
+	case x != nil:
+		x.stop(lose)
 	case s.database != nil:
 		s.database.stop(lose)
 	case lose:
@@ -108,9 +142,9 @@ func (w *World) resumeServer(name string) error {
 		w.pushFirst(event{at: w.now, what: (*inboxMessage)(m)})
 	}
 	s.inbox = s.inbox[:0]
-	switch {
-	case s.member != nil:
-		s.member.resume()
+	switch x, _ := s.member.(*member); {
+	case x != nil:
+		x.resume()
 	case s.up:
 		s.expire()
 		s.arm()
@@ -123,7 +157,7 @@ func (w *World) resumeServer(name string) error {
 // longer apply to it.
 type inboxMessage message
 
-func (k *inboxMessage) happen(*World) {
+func (k *inboxMessage) happen() {
 	m := (*message)(k)
 	m.conn.server.receive(m)
 }
@@ -154,4 +188,11 @@ func (w *World) Relieve(name string) error {
 		s.redis.Relieve()
 	}
 	return nil
+}
+
+// Keeps reports whether a server answers only from data on its disk, as members
+// do.
+func (w *World) Keeps(server string) bool {
+	s := w.server(server)
+	return s != nil && s.member != nil
 }

@@ -31,7 +31,7 @@ type session struct {
 
 	// For the library:
 	state    libraryState
-	servers  []*member
+	servers  []*server
 	at       int // index in servers
 	last     int // index of the last connection; -1: none yet
 	conn     *conn
@@ -60,13 +60,12 @@ func (t *zkTransport) Open(ctx context.Context, timeout, length time.Duration) (
 	if err := c.countCall(ctx); err != nil {
 		return nil, err
 	}
-	s := c.world.memory.sessions.next()
+	s := c.sessions.next()
 	s.reset(c, length)
-	c.sessions = append(c.sessions, s)
 	s.connectNext()
 	until := min(c.until(timeout), endOf(ctx))
-	s.opener = c.world.current
-	for s.id == 0 && (c.park(until) || c.world.now < until) {
+	s.opener = c.net.current
+	for s.id == 0 && (c.park(until) || c.net.now < until) {
 	}
 	s.opener = nil
 	if s.id != 0 {
@@ -77,14 +76,6 @@ func (t *zkTransport) Open(ctx context.Context, timeout, length time.Duration) (
 		return nil, locks.Definite(err)
 	}
 	return nil, zookeeper.ErrNotConnected
-}
-
-// until returns the end of a timeout that begins now.
-func (c *client) until(timeout time.Duration) time.Duration {
-	if timeout == 0 {
-		timeout = c.world.cfg.Lease / 4
-	}
-	return c.world.now + c.clock.trueDuration(timeout)
 }
 
 // ID returns the ensemble's number for the session.
@@ -114,13 +105,13 @@ func (s *session) ask(timeout time.Duration, a ask, cmd zookeeper.Command) (zook
 	if s.end != nil {
 		return zookeeper.Reply{}, s.end
 	}
-	call := c.world.memory.zkCalls.next()
-	*call = zkCall{task: c.world.current, ask: a, op: c.world.current.operation.Index, command: cmd}
+	call := c.calls.next()
+	*call = zkCall{task: c.net.current, ask: a, op: c.net.current.operation.Index, command: cmd}
 	s.calls = append(s.calls, call)
 	s.sendCalls()
 	until := c.until(timeout)
 	for !call.done {
-		if c.park(until) || call.done || c.world.now < until {
+		if c.park(until) || call.done || c.net.now < until {
 			continue
 		}
 		call.task = nil
@@ -147,7 +138,7 @@ func (s *session) unsend(call *zkCall) bool {
 func (s *session) Next(ctx context.Context, timeout time.Duration) (zookeeper.Event, error) {
 	c := s.client
 	c.mustLive()
-	t := c.world.current
+	t := c.net.current
 	until := never
 	if timeout > 0 {
 		until = c.until(timeout)
@@ -165,7 +156,7 @@ func (s *session) Next(ctx context.Context, timeout time.Duration) (zookeeper.Ev
 		if err := ctx.Err(); err != nil {
 			return zookeeper.Event{}, err
 		}
-		if c.world.now >= until {
+		if c.net.now >= until {
 			return zookeeper.Event{}, zookeeper.ErrNoEvent
 		}
 		s.readers = append(s.readers, t)
@@ -214,7 +205,7 @@ func (s *session) wakeReaders() {
 func (s *session) wake(t *task) {
 	if t != nil && t.parked && !t.ended {
 		t.answered = true
-		t.wakeAt(s.client.world.now)
+		t.wakeAt(s.client.net.now)
 	}
 }
 

@@ -17,14 +17,14 @@ import (
 // later connections of the two.
 func (w *World) AppendState(b []byte) []byte {
 	if w.alive == 0 {
-		w.order.calls = w.order.calls[:0]
+		w.search.calls = w.search.calls[:0]
 		return b // messages under way affect no client
 	}
 	for i, c := range w.clients {
-		b = c.appendState(b, w.tasks[i])
+		b = w.appendClient(b, c, w.tasks[i])
 	}
 	b = append(b, byte(len(w.impairments)))
-	o := w.order
+	o := &w.search
 	b = append(b, boolBits(o.dated, o.wall), byte(o.passed))
 	if o.wall { // a date in a text counts from the beginning, not from now
 		b = binary.AppendVarint(b, int64(w.now))
@@ -72,8 +72,7 @@ func (d *database) appendState(b []byte) []byte {
 	return d.model.AppendState(append(b, 0), d.clock())
 }
 
-func (c *client) appendState(b []byte, t *task) []byte {
-	w := c.world
+func (w *World) appendClient(b []byte, c *client, t *task) []byte {
 	b = append(b, boolBits(t.ended, c.paused, c.dead, t.parked, t.answered, c.round != w.order.changes, c.hung))
 	b = binary.AppendVarint(b, int64(c.clock.offset))
 	if t.ended {
@@ -97,7 +96,7 @@ func (c *client) appendState(b []byte, t *task) []byte {
 	for _, n := range c.conns {
 		b = n.appendState(b)
 	}
-	if c.pool != nil && c == c.first {
+	if c.pool != nil && &c.endpoint == c.first {
 		b = c.pool.appendState(b)
 	}
 	if len(c.runnable) > 0 { // it finds these when its pause ends
@@ -109,7 +108,7 @@ func (c *client) appendState(b []byte, t *task) []byte {
 }
 
 func (n *conn) appendState(b []byte) []byte {
-	now := n.client.world.now
+	now := n.client.net.now
 	b = append(b, boolBits(n.open, n.silent, n.waiter != nil, n.incarnation == n.server.incarnation))
 	b = appendWhen(b, max(n.up, now), now)
 	return appendWhen(b, max(n.down, now), now)
@@ -151,12 +150,12 @@ func (im *impairment) appendState(b []byte) []byte {
 // appendMessages appends the messages under way, connection by connection. The
 // order of messages on different connections does not matter.
 func (w *World) appendMessages(b []byte) []byte {
-	o := w.order
-	o.order = o.order[:0]
+	o := &w.search
+	o.sorted = o.sorted[:0]
 	for i := range o.pending {
-		o.order = append(o.order, i)
+		o.sorted = append(o.sorted, i)
 	}
-	slices.SortStableFunc(o.order, func(i, j int) int {
+	slices.SortStableFunc(o.sorted, func(i, j int) int {
 		m, _ := o.pending[i].what.(*message)
 		n, _ := o.pending[j].what.(*message)
 		if m == nil || n == nil {
@@ -166,7 +165,7 @@ func (w *World) appendMessages(b []byte) []byte {
 			cmp.Compare(m.conn.client.n, n.conn.client.n), cmp.Compare(m.conn.server.n, n.conn.server.n),
 			cmp.Compare(m.conn.number, n.conn.number), cmp.Compare(boolBits(m.toUp), boolBits(n.toUp)))
 	})
-	for _, i := range o.order {
+	for _, i := range o.sorted {
 		e := &o.pending[i]
 		if m, ok := e.what.(*message); ok && m.kind == call {
 			o.calls = append(o.calls, m.op)
@@ -181,7 +180,7 @@ func (w *World) appendMessages(b []byte) []byte {
 
 // Underway returns the indices of the invokes that were under way at the last
 // AppendState, in the order of its output.
-func (w *World) Underway() []int { return w.order.calls }
+func (w *World) Underway() []int { return w.search.calls }
 
 func (m *message) append(b []byte) []byte {
 	n := m.conn
@@ -196,7 +195,7 @@ func (m *message) append(b []byte) []byte {
 	switch {
 	case m.kind == dial:
 	case n.server.database != nil:
-		b = m.sql.append(b, m.toUp, c.world.now)
+		b = m.sql.append(b, m.toUp, c.net.now)
 	case !m.toUp && n.server.redis == nil:
 		b = appendAnswer(b, &m.answer)
 	case !m.toUp:
@@ -224,21 +223,4 @@ func (q *statement) append(b []byte, toUp bool, now time.Duration) []byte {
 		b = binary.AppendVarint(b, v)
 	}
 	return appendText(b, c.Name)
-}
-
-// appendWhen appends the distance of a time from now.
-func appendWhen(b []byte, at, now time.Duration) []byte {
-	if at == never {
-		return append(b, 0)
-	}
-	return binary.AppendVarint(append(b, 1), int64(at-now))
-}
-
-func boolBits(list ...bool) (bits byte) {
-	for i, v := range list {
-		if v {
-			bits |= 1 << i
-		}
-	}
-	return bits
 }

@@ -26,25 +26,28 @@ const (
 type step struct {
 	kind   stepKind
 	at     time.Duration // of a tick
-	world  *World
-	task   *task   // of goesOn, again, and a tick to a task's timer
-	server *server // of a tick to a server's timer
-	index  int     // of a pending event, or of an offer; else -1
-	offer  bool    // index refers to an offer
+	task   *task         // of goesOn, again, and a tick to a task's timer
+	server *server       // of a tick to a server's timer
+	index  int           // of a pending event, or of an offer; else -1
+	offer  bool          // index refers to an offer
 }
 
-// String returns the step's name: "c1→redis-1" when a message arrives there, "c1
+// Steps returns the number of possible steps.
+func (w *World) Steps() int { return len(w.search.steps) }
+
+// StepName returns the name of step i: "c1→redis-1" when a message arrives there, "c1
 // goes on", "c1 asks", or an offer's name such as "pause c2". "until " comes
 // before the name of the timer to which time advances.
-func (s step) String() string {
-	name := ""
+func (w *World) StepName(i int) string {
+	o := &w.search
+	s, name := &o.steps[i], ""
 	switch {
 	case s.kind == passes:
 		return until + "dates pass"
 	case s.offer:
-		name = s.world.order.offers[s.index].Name()
+		name = o.offers[s.index].Name()
 	case s.index >= 0:
-		if m, ok := s.world.order.pending[s.index].what.(*message); ok {
+		if m, ok := o.pending[s.index].what.(*message); ok {
 			name = m.conn.direction(m.toUp)
 		} else {
 			name = "a call"
@@ -52,7 +55,7 @@ func (s step) String() string {
 	case s.server != nil:
 		name = s.server.name
 	default:
-		name = s.task.clientName()
+		name = w.clientName(s.task)
 	}
 	switch s.kind {
 	case goesOn:
@@ -67,16 +70,10 @@ func (s step) String() string {
 	return name
 }
 
-// Steps returns the number of possible steps.
-func (w *World) Steps() int { return len(w.order.steps) }
-
-// StepName returns the name of step i.
-func (w *World) StepName(i int) string { return w.order.steps[i].String() }
-
 // Learns returns the client that receives an awaited answer in step i, or "".
 func (w *World) Learns(i int) string {
-	if s := &w.order.steps[i]; s.kind == arrives {
-		if m := s.world.order.pending[s.index].what.(*message); !m.toUp && m.kind != rst && m.conn.waiter != nil {
+	if s := &w.search.steps[i]; s.kind == arrives {
+		if m := w.order.pending[s.index].what.(*message); !m.toUp && m.kind != rst && m.conn.waiter != nil {
 			return m.conn.client.name
 		}
 	}
@@ -85,14 +82,12 @@ func (w *World) Learns(i int) string {
 
 // Concerns reports whether step i is an offer that concerns a client.
 func (w *World) Concerns(i int, client string) bool {
-	s := &w.order.steps[i]
-	return s.offer && slices.Contains(s.world.order.offers[s.index].On, client)
+	s := &w.search.steps[i]
+	return s.offer && slices.Contains(w.search.offers[s.index].On, client)
 }
 
 // until is the prefix of a tick's name.
 const until = "until "
-
-func (s *step) is(name string) bool { return s.String() == name }
 
 // direction returns a message's name on n: "c1→redis-1", and "redis-1→c1" for an
 // answer. Further connections of the same two are numbered.
@@ -109,18 +104,16 @@ func (n *conn) direction(up bool) string {
 }
 
 // clientName returns the client that runs the script of t.
-func (t *task) clientName() string {
-	for i, o := range t.world.tasks {
-		if o == t && i < len(t.world.clients) {
-			return t.world.clients[i].name
-		}
+func (w *World) clientName(t *task) string {
+	if i := slices.Index(w.tasks, t); i >= 0 && i < len(w.clients) {
+		return w.clients[i].name
 	}
 	return "a task"
 }
 
 // findSteps finds the possible steps, or the first of them: at least enough.
 func (w *World) findSteps(enough int) {
-	o := w.order
+	o := &w.search
 	o.steps = o.steps[:0]
 	busy, waiting := false, false
 	for i := range o.pending {
@@ -129,9 +122,9 @@ func (w *World) findSteps(enough int) {
 		case !ok || !o.isFirst(i, m):
 		case o.pending[i].at <= w.now:
 			busy = true
-			o.steps = append(o.steps, step{kind: arrives, world: w, index: i})
+			o.steps = append(o.steps, step{kind: arrives, index: i})
 		default: // the length of the slowing means nothing either
-			o.steps = append(o.steps, step{kind: early, world: w, index: i})
+			o.steps = append(o.steps, step{kind: early, index: i})
 		}
 	}
 	if len(o.steps) >= enough {
@@ -151,14 +144,14 @@ func (w *World) findSteps(enough int) {
 				continue
 			}
 			waiting = waiting || fresh
-			o.steps = append(o.steps, step{kind: goesOn, world: w, task: t, index: -1})
-		case t.openWait == lingering && t.outlasts.isOver(w):
-			o.steps = append(o.steps, step{kind: goesOn, world: w, task: t, index: -1})
+			o.steps = append(o.steps, step{kind: goesOn, task: t, index: -1})
+		case t.openWait == lingering && t.outlasts.over():
+			o.steps = append(o.steps, step{kind: goesOn, task: t, index: -1})
 		case t.openWait == asking && !c.paused && !c.dead:
 			if c.round != o.changes {
-				o.steps = append(o.steps, step{kind: again, world: w, task: t, index: -1})
+				o.steps = append(o.steps, step{kind: again, task: t, index: -1})
 			}
-			o.steps = append(o.steps, step{kind: gives, world: w, task: t, index: -1})
+			o.steps = append(o.steps, step{kind: gives, task: t, index: -1})
 		}
 	}
 	for i := range o.offers {
@@ -166,7 +159,7 @@ func (w *World) findSteps(enough int) {
 			return
 		}
 		if o.offers[i].Open() {
-			o.steps = append(o.steps, step{kind: offered, world: w, index: i, offer: true})
+			o.steps = append(o.steps, step{kind: offered, index: i, offer: true})
 		}
 	}
 	if !busy {
@@ -177,13 +170,13 @@ func (w *World) findSteps(enough int) {
 	}
 	for _, t := range w.tasks { // they would wait for ever
 		if t.parked && !t.ended && t.openWait == lingering {
-			o.steps = append(o.steps, step{kind: goesOn, world: w, task: t, index: -1})
+			o.steps = append(o.steps, step{kind: goesOn, task: t, index: -1})
 		}
 	}
 }
 
 // isFirst reports whether the message at i is the oldest in its direction.
-func (o *order) isFirst(i int, m *message) bool {
+func (o *search) isFirst(i int, m *message) bool {
 	for _, e := range o.pending[:i] {
 		if other, ok := e.what.(*message); ok && other.conn == m.conn && other.toUp == m.toUp {
 			return false
@@ -194,11 +187,11 @@ func (o *order) isFirst(i int, m *message) bool {
 
 // addTicks adds the next timers: several if they are due at the same time.
 func (w *World) addTicks() {
-	o := w.order
+	o := &w.search
 	before := len(o.steps)
 	next := never
 	add := func(s step) {
-		s.kind, s.world, s.at = tick, w, max(s.at, w.now)
+		s.kind, s.at = tick, max(s.at, w.now)
 		if s.at > next || s.at == never {
 			return
 		}
@@ -227,13 +220,13 @@ func (w *World) addTicks() {
 		}
 	}
 	if then := w.now + Passage(w.cfg.Lease); o.dated && o.passed < env.Passages && then < next {
-		o.steps = append(o.steps, step{kind: passes, world: w, at: then, index: -1})
+		o.steps = append(o.steps, step{kind: passes, at: then, index: -1})
 	}
 }
 
 // take takes a step.
 func (w *World) take(s step) {
-	o := w.order
+	o := &w.search
 	if s.kind == tick || s.kind == passes {
 		w.now = s.at
 		o.changes++
@@ -248,7 +241,7 @@ func (w *World) take(s step) {
 		}
 		o.offers[s.index].Do()
 	case s.index >= 0:
-		o.remove(s.index).what.happen(w)
+		o.remove(s.index).what.happen()
 	case s.server != nil:
 		s.server.expire()
 	default:

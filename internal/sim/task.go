@@ -14,9 +14,9 @@ import (
 // task is a coroutine. It runs a script of the harness, which steps onto its
 // client's host for each operation and obeys that host's pauses there.
 type task struct {
-	world  *World
-	script func()  // nil for a lock's task
-	client *client // on whose host it is; nil: on the harness's
+	sched  *scheduler
+	script func() // nil for a lock's task
+	client *host  // the client's host on which it is; nil: on the harness's
 	coroutine
 	serial int // number of scripts so far
 
@@ -28,9 +28,9 @@ type task struct {
 	deadline time.Duration // wakes the parked task at the latest
 	// queued are its next timers in the queue. Further timers find nothing to do.
 	queued   [2]time.Duration
-	answered bool     // woken by an answer, not by the deadline
-	openWait openWait // a wait that may end early if order decides
-	outlasts outlastWait
+	answered bool        // woken by an answer, not by the deadline
+	openWait openWait    // a wait that may end early if order decides
+	outlasts outlastWait // of lingering
 
 	// On a client's host:
 	operation *operation // to which its requests belong
@@ -54,6 +54,12 @@ const (
 	lingering                 // of the harness, in Outlast
 )
 
+// outlastWait is what a lingering task waits for.
+type outlastWait struct {
+	passed int // order.passed when it began
+	over   func() bool
+}
+
 // coroutine is what a task runs on: one script after another.
 type coroutine struct {
 	resume func() (struct{}, bool)
@@ -66,8 +72,8 @@ type coroutine struct {
 type unwindPanic struct{}
 
 // newTask returns a task that waits for a script.
-func newTask(w *World) *task {
-	t := &task{world: w}
+func newTask(k *scheduler) *task {
+	t := &task{sched: k}
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
 		for t.yieldNow() {
@@ -79,9 +85,9 @@ func newTask(w *World) *task {
 }
 
 // reset gives t its next script. t must be waiting for one.
-func (t *task) reset(w *World, script func()) {
+func (t *task) reset(k *scheduler, script func()) {
 	*t = task{
-		world: w, script: script, coroutine: t.coroutine, serial: t.serial + 1,
+		sched: k, script: script, coroutine: t.coroutine, serial: t.serial + 1,
 		parked: true, deadline: never, queued: [2]time.Duration{never, never},
 	}
 }
@@ -135,13 +141,13 @@ func (t *task) end() {
 		t.background.end()
 		return
 	}
-	t.world.alive--
+	t.sched.alive--
 }
 
 func (t *task) yieldNow() bool {
-	t.world.current = nil
+	t.sched.current = nil
 	ok := t.yield(struct{}{})
-	t.world.current = t
+	t.sched.current = t
 	return ok
 }
 
@@ -150,7 +156,7 @@ func (t *task) yieldNow() bool {
 // answer, so their deadlines are never checked.
 func (t *task) park(deadline time.Duration) (answered bool) {
 	t.parked, t.answered, t.deadline = true, false, deadline
-	if t.world.order == nil && deadline < t.queued[0] {
+	if t.sched.order == nil && deadline < t.queued[0] {
 		t.wakeAt(deadline)
 	}
 	if !t.wait() {
@@ -165,7 +171,7 @@ func (t *task) park(deadline time.Duration) (answered bool) {
 
 // wait returns true when it is t's turn, and false when the run is over.
 func (t *task) wait() bool {
-	if t.world.driven && t.world.drive(t) {
+	if t.sched.driven && t.sched.drive(t) {
 		return true
 	}
 	return t.yieldNow()
@@ -179,22 +185,22 @@ func (t *task) wait() bool {
 // task may have resumed the one that resumed the driver. When it is woken, those
 // above it yield. Run, with a nil t, is below them all: they yield to it when the
 // run cannot go on.
-func (w *World) drive(t *task) bool {
-	w.current = nil
-	for w.alive > 0 && w.err == nil {
-		switch next := w.woken; {
+func (k *scheduler) drive(t *task) bool {
+	k.current = nil
+	for k.alive > 0 && k.err == nil {
+		switch next := k.woken; {
 		case next == nil:
-			w.step()
+			k.step()
 		case next == t:
-			w.woken, w.current = nil, t
+			k.woken, k.current = nil, t
 			return true
 		case next.resuming:
 			return false
 		case t == nil:
-			w.woken = nil
+			k.woken = nil
 			next.resume()
 		default:
-			w.woken, t.resuming = nil, true
+			k.woken, t.resuming = nil, true
 			next.resume()
 			t.resuming = false
 		}
@@ -205,22 +211,22 @@ func (w *World) drive(t *task) bool {
 // wakeAt queues a timer.
 func (t *task) wakeAt(at time.Duration) {
 	t.deadline = at
-	if o := t.world.order; o != nil {
+	if o := t.sched.order; o != nil {
 		o.ready = append(o.ready, t) // only a task itself sets a timer later than now
 		return
 	}
 	t.queued = [2]time.Duration{at, t.queued[0]}
-	t.world.push(event{at: at, what: t})
+	t.sched.push(event{at: at, what: t})
 }
 
 // happen handles one of its timers.
-func (t *task) happen(w *World) {
-	for t.queued[0] <= w.now {
+func (t *task) happen() {
+	for t.queued[0] <= t.sched.now {
 		t.queued = [2]time.Duration{t.queued[1], never}
 	}
 	switch {
 	case t.ended || !t.parked:
-	case t.deadline <= w.now:
+	case t.deadline <= t.sched.now:
 		t.run()
 	case t.deadline < t.queued[0]:
 		t.wakeAt(t.deadline)
@@ -239,8 +245,8 @@ func (t *task) run() {
 		c.runnable = append(c.runnable, t)
 		return
 	}
-	if t.world.driven {
-		t.world.woken = t
+	if t.sched.driven {
+		t.sched.woken = t
 	} else {
 		t.resume()
 	}

@@ -42,12 +42,12 @@ func (c *wire) empty() wire { return wire{held: c.held[:0]} }
 
 // restart opens the wire again, with nothing under way.
 func (c *wire) restart(from, to *member) {
-	w := from.server.world
+	w := from.server.net
 	c.cut()
 	c.from, c.to = from, to
 	c.link = &from.links[to.n]
 	if c.link.name == "" {
-		c.link.name = w.memory.join(from.server.name, "→", to.server.name)
+		c.link.name = w.text.join(from.server.name, "→", to.server.name)
 	}
 	c.member = to
 	if to == to.ensemble.leader {
@@ -80,15 +80,14 @@ func (c *wire) open() bool { return c.from.ensemble.isLinked(c.member) }
 // send sends p. Its arrival time is known only then, because earlier parcels must
 // arrive first.
 func (c *wire) send(p *parcel) {
-	w := c.from.server.world
-	latency := latencyMin + time.Duration(w.choose(c.link, w.latencies))*time.Microsecond
-	c.arrives = max(w.now+latency, c.arrives)
+	w := c.from.server.net
+	c.arrives = max(w.now+w.latency(c.link), c.arrives)
 	w.push(event{at: c.arrives, what: p})
 }
 
 // flow delivers held parcels before those that are still under way.
 func (c *wire) flow() {
-	w := c.member.server.world
+	w := c.member.server.net
 	for _, p := range c.held {
 		w.pushFirst(event{at: w.now, what: p})
 	}
@@ -96,7 +95,7 @@ func (c *wire) flow() {
 }
 
 // happen handles p's arrival.
-func (p *parcel) happen(*World) {
+func (p *parcel) happen() {
 	c := p.wire
 	e := c.member.ensemble
 	switch {

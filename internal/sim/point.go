@@ -1,0 +1,81 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// maxPortCalls is the limit of port calls in one operation. It replaces the limit of
+// a real stack.
+const maxPortCalls = 3_000
+
+// countCall counts a call of the port, and returns an error if it cannot be made.
+func (h *host) countCall(ctx context.Context) error {
+	h.mustLive()
+	o := h.sched.current.operation
+	if o.calls++; o.calls > maxPortCalls && !o.over {
+		h.dead = true
+		panic(unwindPanic{})
+	}
+	if err := ctx.Err(); err != nil {
+		return locks.Definite(err)
+	}
+	return nil
+}
+
+// numberedRequest is one request of an operation, with a point before it and one after
+// it.
+type numberedRequest struct {
+	host      *host
+	operation *operation
+	n         int
+	last      bool
+	sends     fmt.Stringer // its command
+}
+
+// beginRequest counts a request of the running task and announces the point before it.
+func (h *host) beginRequest(sends fmt.Stringer) numberedRequest {
+	o := h.sched.current.operation
+	o.requests++
+	h.sched.requests++
+	r := numberedRequest{h, o, o.requests, o.requests == h.lastRequest(o), sends}
+	h.point(&r, false)
+	return r
+}
+
+// finish announces the point after it.
+func (r *numberedRequest) finish() {
+	r.operation.answered, r.operation.sent = r.n, r.sends
+	r.host.point(r, true)
+}
+
+// lastRequest returns how many requests an undisturbed operation has.
+func (h *host) lastRequest(o *operation) int {
+	if o.kind == history.Acquire {
+		return h.sched.cfg.Lock.Steps.Acquire
+	}
+	return h.sched.cfg.Lock.Steps.Release
+}
+
+// point announces a point of an operation. A fault may pause, hang or kill the
+// client there. Background work after the operation's end has no points.
+func (h *host) point(r *numberedRequest, after bool) {
+	o := r.operation
+	if !h.armed || o.over {
+		return
+	}
+	p := faults.Point{Client: h.name, Acquisition: o.Acquisition, Op: o.kind, After: after, Request: r.n, Last: r.last}
+	if r.sends != nil {
+		p.Sends = r.sends.String()
+	}
+	if !after && o.sent != nil && o.answered == r.n-1 {
+		p.Sent = o.sent.String()
+	}
+	hung := h.hung
+	h.sched.observer.Point(h.name, o.Op, p)
+	h.waitWhileStopped(h.hung && !hung)
+}
