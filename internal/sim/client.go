@@ -219,16 +219,12 @@ func (c *client) accessResource(op env.Op, kind string, value int64) (answer env
 		if f, ok := c.lease(op.Acquire).(locks.Fencer); ok {
 			a.Token = f.Token()
 		}
-		timeout := op.Timeout
-		if timeout == 0 {
-			timeout = c.net.cfg.Lease / 4
-		}
 		t := c.net.current
 		o := t.operation // another task of the client may have changed t.operation before the answer
 		r := numberedRequest{host: &c.host, operation: o, n: 1, last: true}
 		c.point(&r, false)
 		t.access = a
-		if err = c.request(c.net.resource, timeout, nil); err == nil {
+		if err = c.request(c.net.resource, op.Timeout, nil); err == nil {
 			answer = t.result
 			if answer.Stale {
 				err = env.ErrStaleToken

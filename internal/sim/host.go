@@ -66,8 +66,8 @@ func (h *host) reset(k *scheduler, name string, n int) {
 	}
 }
 
-// waitWhileStopped blocks the running task while its client is paused or hung. A hang blocks
-// only the task of the caller and, with struck, this one.
+// waitWhileStopped blocks the running task while its client is paused or hung. A
+// hang blocks only the task of the caller and, with struck, this one.
 func (h *host) waitWhileStopped(struck bool) {
 	for (h.paused || h.hung && (struck || h.sched.current.background == nil)) && !h.dead {
 		h.waiting = append(h.waiting, h.sched.current)
@@ -92,7 +92,7 @@ func (h *host) trueTime(until time.Duration) time.Duration {
 	return h.clock.when(until)
 }
 
-// until returns the end of a timeout that begins now.
+// until returns the end of a timeout that begins now; 0: the default one, T/4.
 func (h *host) until(timeout time.Duration) time.Duration {
 	if timeout == 0 {
 		timeout = h.sched.cfg.Lease / 4
@@ -143,11 +143,6 @@ func (h *host) Left(ctx context.Context) (time.Duration, bool) {
 	return max(0, h.clock.mono(max(end, now))-h.clock.mono(now)), true
 }
 
-// Sleep waits for d or until ctx ends.
-func (h *host) Sleep(ctx context.Context, d time.Duration) error {
-	return h.sleep(ctx, d)
-}
-
 // Backoff waits for a random time or until ctx ends.
 func (h *host) Backoff(ctx context.Context, shortest, spread time.Duration) error {
 	if h.sched.order != nil {
@@ -193,7 +188,8 @@ func (h *host) Op() env.Op { return h.operation.Op }
 // Dead: see Op.
 func (h *host) Dead() bool { return h.dead }
 
-func (h *host) sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d or until ctx ends.
+func (h *host) Sleep(ctx context.Context, d time.Duration) error {
 	h.mustLive()
 	h.spin()
 	k := h.sched

@@ -71,8 +71,9 @@ func newPCT(d env.Decisions, clients int, c *choices) *pct {
 	return p
 }
 
-// fly starts a flight of the client's chain. It records its latency, one of so many, under that
-// name. A message that never arrives in this run arrives too late in a replay.
+// fly starts a flight of a client's chain, with one of that many latencies, which
+// gets that name in the record. If the message does not arrive in this run it arrives
+// too late in a replay.
 func (p *pct) fly(client int, f flight, name env.Name, latencies int64) {
 	f.choice = p.choices.reserve(name, latencies-1)
 	f.latest = f.earliest + time.Duration(latencies-1)*time.Microsecond

@@ -38,9 +38,6 @@ func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Com
 	if err := c.countCall(ctx); err != nil {
 		return redis.Reply{}, err
 	}
-	if timeout == 0 {
-		timeout = c.net.cfg.Lease / 4
-	}
 	task := c.net.current
 	r := c.beginRequest(cmd.Verb)
 	retries := 0
@@ -49,7 +46,7 @@ func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Com
 	}
 	err := c.request(t.to(), timeout, &cmd)
 	for try := 0; err != nil && try < retries; try++ {
-		c.sleep(context.Background(), min(minBackoff<<try, maxBackoff))
+		c.Sleep(context.Background(), min(minBackoff<<try, maxBackoff))
 		if again := c.request(t.to(), timeout, &cmd); again == nil || !locks.IsDefinite(again) {
 			err = again // an earlier try may have been executed, so a definite error would be wrong
 		}
@@ -65,7 +62,7 @@ func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Com
 // request sends cmd, or the running task's access to the guarded resource, and
 // waits for the answer. The answer is then in the task's reply or result.
 func (c *client) request(s *server, timeout time.Duration, cmd *redis.Command) error {
-	until := c.net.now + c.clock.trueDuration(timeout)
+	until := c.until(timeout)
 	n := c.idle(s)
 	n.busy = true
 	err := c.carry(n, until, cmd)
