@@ -219,14 +219,7 @@ func (d *database) stop(lose bool) {
 
 // rows returns the entries of locks that replicas may have, too.
 func (d *database) rows() entries {
-	rows := entries{}
-	d.model.Entries(func(name string, maker int) bool {
-		if d.server.net.lockOf(name) != "" {
-			rows[name] = maker
-		}
-		return true
-	})
-	return rows
+	return d.server.lockEntries(d.model.Entries)
 }
 
 // cutOff drops all clients of d.

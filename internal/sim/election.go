@@ -2,8 +2,6 @@ package sim
 
 import (
 	"time"
-
-	"github.com/lockcheck/lockcheck/history"
 )
 
 // isLinked reports whether messages can pass between x and the leader now.
@@ -118,13 +116,10 @@ func (e *ensemble) countReachable(x *member) (n int) {
 // lead makes x the leader of the members that it reaches. Its whole log is
 // committed. Some of it may have been committed before; nothing shows which part.
 func (e *ensemble) lead(x *member) {
-	w := e.net
 	e.leader = x
 	e.lastReported = min(e.lastReported, x.lastZxid()) // less after a loss: the effects are then reported again
 	if e.last != nil && e.last != x {
-		w.observer.Server(history.Entry{
-			Process: history.Process{Name: x.server.name}, Type: history.Event, F: history.Promote, Text: e.last.server.name,
-		})
+		x.server.reportPromotion(e.last.server)
 	}
 	e.last = x
 	x.serves, x.unheard = true, never

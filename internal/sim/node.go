@@ -75,13 +75,7 @@ func (n *node) note(s *server, f *model.Effect) {
 // settle reports changed entries of locks after s has become the master or has
 // come back as the master.
 func (n *node) settle(s *server) {
-	now := map[string]int{}
-	s.redis.Entries(func(key string, maker int) bool {
-		if n.net.lockOf(key) != "" {
-			now[key] = maker
-		}
-		return true
-	})
+	now := s.lockEntries(s.redis.Entries)
 	s.settle(n.entries, now)
 	n.entries = now
 }
@@ -106,9 +100,7 @@ func (n *node) promote(s *server, leader int) {
 	old.before = maps.Clone(n.entries)
 	s.unfollow()
 	s.before = nil
-	net.observer.Server(history.Entry{
-		Process: history.Process{Name: s.name}, Type: history.Event, F: history.Promote, Text: old.name,
-	})
+	s.reportPromotion(old)
 	n.master = s
 	s.redis.Lead(s.wall())
 	s.reportExpired()

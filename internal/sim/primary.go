@@ -3,8 +3,6 @@ package sim
 import (
 	"slices"
 	"time"
-
-	"github.com/lockcheck/lockcheck/history"
 )
 
 // databases are a MySQL primary and the replicas that copy it.
@@ -112,9 +110,7 @@ func (g *databases) failover() {
 // promote makes d the primary.
 func (g *databases) promote(d *database) {
 	old := g.primary
-	g.net.observer.Server(history.Entry{
-		Process: history.Process{Name: d.server.name}, Type: history.Event, F: history.Promote, Text: old.server.name,
-	})
+	d.server.reportPromotion(old.server)
 	old.server.hangUp()
 	old.before = g.entries
 	g.primary, g.silent = d, never

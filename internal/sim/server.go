@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"iter"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -154,7 +155,7 @@ func (s *server) report(f, lock, key string, maker, by int) {
 	s.reportWithReason(f, lock, key, maker, by, "")
 }
 
-// reportWithReason is reports with a reason in words.
+// reportWithReason is report with a reason in words.
 func (s *server) reportWithReason(f, lock, key string, maker, by int, text string) {
 	e := history.Entry{
 		Process: history.Process{Name: s.name}, Type: history.Event, F: f,
@@ -164,6 +165,24 @@ func (s *server) reportWithReason(f, lock, key string, maker, by int, text strin
 		e.By = history.Some(int64(by))
 	}
 	s.net.observer.Server(e)
+}
+
+// reportPromotion reports that s takes the place of another server.
+func (s *server) reportPromotion(old *server) {
+	s.net.observer.Server(history.Entry{
+		Process: history.Process{Name: s.name}, Type: history.Event, F: history.Promote, Text: old.name,
+	})
+}
+
+// lockEntries returns the entries of locks among all: the acquire that made each.
+func (s *server) lockEntries(all iter.Seq2[string, int]) map[string]int {
+	locks := map[string]int{}
+	for key, maker := range all {
+		if s.net.lockOf(key) != "" {
+			locks[key] = maker
+		}
+	}
+	return locks
 }
 
 // lockOf returns the lock whose entry key is, or "".
