@@ -1,8 +1,6 @@
 package sim
 
-import (
-	"time"
-)
+import "time"
 
 // isLinked reports whether messages can pass between x and the leader now.
 func (e *ensemble) isLinked(x *member) bool {

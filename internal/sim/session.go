@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
@@ -125,13 +126,12 @@ func (s *session) ask(timeout time.Duration, a ask, cmd zookeeper.Command) (zook
 
 // unsend removes a call from the queue, and reports false if it is under way.
 func (s *session) unsend(call *zkCall) bool {
-	for i := s.sent; i < len(s.calls); i++ {
-		if s.calls[i] == call {
-			s.calls = append(s.calls[:i], s.calls[i+1:]...)
-			return true
-		}
+	i := slices.Index(s.calls, call)
+	if i < s.sent {
+		return false
 	}
-	return false
+	s.calls = slices.Delete(s.calls, i, i+1)
+	return true
 }
 
 // Next returns the next event from the queue.
@@ -168,11 +168,8 @@ func (s *session) Next(ctx context.Context, timeout time.Duration) (zookeeper.Ev
 }
 
 func (s *session) forget(t *task) {
-	for i, o := range s.readers {
-		if o == t {
-			s.readers = append(s.readers[:i], s.readers[i+1:]...)
-			return
-		}
+	if i := slices.Index(s.readers, t); i >= 0 {
+		s.readers = slices.Delete(s.readers, i, i+1)
 	}
 }
 
