@@ -15,8 +15,8 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// client is one client on a host of its own: the lock's Locker, its connections,
-// and the effects of faults on the host.
+// client is one client on a host of its own: the lock's Locker, what it holds, and
+// the client libraries that the Locker calls.
 type client struct {
 	endpoint
 	locker locks.Locker

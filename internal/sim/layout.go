@@ -33,7 +33,7 @@ func (l *layout) of(cfg *env.Config) *catalogue.Layout {
 
 // addServers adds the servers of the run's layout.
 func (w *World) addServers() {
-	layout := w.rooms.layout.of(&w.cfg)
+	layout := w.kept.layout.of(&w.cfg)
 	set := w.cfg.Server
 	options := model.Options{Replicated: len(layout.Sentinels) > 0}
 	switch set.Fsync {
@@ -58,7 +58,7 @@ func (w *World) addServers() {
 		}
 	}
 	if len(layout.Ensemble) > 0 {
-		w.ensemble = &w.rooms.ensemble
+		w.ensemble = &w.kept.ensemble
 		w.ensemble.reset(&w.network, layout.Ensemble)
 	}
 	if len(layout.MySQL) > 0 {

@@ -23,6 +23,8 @@ type network struct {
 	isolations  []isolation
 	free        []*message
 
+	// memory is that of the last run, for this one. The contents mean nothing: the
+	// next user overwrites all of it.
 	memory struct {
 		conns     pool[conn]
 		messages  pool[message]

@@ -31,8 +31,8 @@ type World struct {
 	ensemble *ensemble // nil: none
 	search   search
 
-	// rooms is memory of the last run, for this one.
-	rooms struct {
+	// kept is memory of the last run, for this one.
+	kept struct {
 		clients  pool[client]
 		ensemble ensemble
 		layout   layout
@@ -65,7 +65,7 @@ func (w *World) reset(cfg env.Config, o env.Observer, d env.Decisions) {
 		w.now = time.Millisecond // else all times in the history of a run in which no time passes would be 0
 	}
 	w.clients, w.ensemble = w.clients[:0], nil
-	w.rooms.clients.recycle()
+	w.kept.clients.recycle()
 	w.addServers()
 	for _, name := range cfg.Clients {
 		w.addClient(name)
@@ -73,7 +73,7 @@ func (w *World) reset(cfg env.Config, o env.Observer, d env.Decisions) {
 }
 
 func (w *World) addClient(name string) *client {
-	c := w.rooms.clients.next()
+	c := w.kept.clients.next()
 	var members []*server
 	if w.ensemble != nil {
 		members = w.servers[:len(w.ensemble.members)] // its run has no other store
