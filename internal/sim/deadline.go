@@ -41,8 +41,8 @@ const stoppedEnd time.Duration = -1
 
 // endOf returns the virtual time at which ctx ends.
 func endOf(ctx context.Context) time.Duration {
-	if e, ok := ctx.(endingContext); ok {
-		return e.at()
+	if d, ok := ctx.(*deadline); ok { // as mostly; this is faster
+		return d.end
 	}
 	if e, ok := ctx.Value(endKey{}).(endingContext); ok {
 		return e.at()

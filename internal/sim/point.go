@@ -33,7 +33,7 @@ type numberedRequest struct {
 	host      *host
 	operation *operation
 	n         int
-	last      bool
+	last      bool         // only on armed hosts
 	sends     fmt.Stringer // its command
 }
 
@@ -42,7 +42,7 @@ func (h *host) beginRequest(sends fmt.Stringer) numberedRequest {
 	o := h.sched.current.operation
 	o.requests++
 	h.sched.requests++
-	r := numberedRequest{h, o, o.requests, o.requests == h.lastRequest(o), sends}
+	r := numberedRequest{h, o, o.requests, h.armed && o.requests == h.lastRequest(o), sends}
 	h.point(&r, false)
 	return r
 }
@@ -61,13 +61,17 @@ func (h *host) lastRequest(o *operation) int {
 	return h.sched.cfg.Lock.Steps.Release
 }
 
-// point announces a point of an operation. A fault may pause, hang or kill the
-// client there. Background work after the operation's end has no points.
+// point announces a point of an operation if a fault waits for one. Background work
+// after the operation's end has no points.
 func (h *host) point(r *numberedRequest, after bool) {
-	o := r.operation
-	if !h.armed || o.over {
-		return
+	if h.armed && !r.operation.over {
+		h.announce(r, after)
 	}
+}
+
+// announce announces a point. A fault may pause, hang or kill the client there.
+func (h *host) announce(r *numberedRequest, after bool) {
+	o := r.operation
 	p := faults.Point{Client: h.name, Acquisition: o.Acquisition, Op: o.kind, After: after, Request: r.n, Last: r.last}
 	if r.sends != nil {
 		p.Sends = r.sends.String()

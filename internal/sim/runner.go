@@ -157,8 +157,10 @@ func (c *client) grantOf(lease locks.Lease) (g env.Grant) {
 // begin returns the operation of a call: a new one, except when an acquire goes
 // on.
 func (c *client) begin(op env.Op, kind string) *operation {
-	if v := c.visit(op.Index); v != nil && kind == history.Acquire {
-		return v.operation
+	if len(c.visits) > 0 && kind == history.Acquire {
+		if v := c.visit(op.Index); v != nil {
+			return v.operation
+		}
 	}
 	o := c.operations.next()
 	*o = operation{Op: op, kind: kind}
