@@ -22,7 +22,7 @@ import (
 // one smaller lowers its number.
 var circles = map[string]int{
 	"checker/models": 19,
-	"report": 31,
+	"report":         31,
 }
 
 // Limits of the tree. Who reaches one makes something simpler.

@@ -46,8 +46,8 @@ type timeline struct {
 	names   words // of clients, in the order of clients
 	locks   words
 
-	procOf numbering      // process number → procs
-	holdOf numbering      // grant → holds
+	procOf numbering     // process number → procs
+	holdOf numbering     // grant → holds
 	unsure map[int]int32 // by its grant: an indeterminate acquire
 
 	ahead    *ahead           // nil: no client was killed
