@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"reflect"
@@ -564,6 +565,20 @@ func TestOneLineMayHoldAllOperations(t *testing.T) {
 	h, lines, _ := decode(t, text)
 	if len(h.Entries) != 80000 || lines[79999] != 1 {
 		t.Errorf("%d entries", len(h.Entries))
+	}
+}
+
+func TestAWarningNamesTheSameLockEachTime(t *testing.T) {
+	t.Parallel()
+	text := "["
+	for i, lock := range strings.Fields("d b a c") {
+		text += fmt.Sprintf("{:process %d :type :invoke :f :acquire :value %q}", i, lock)
+	}
+	for range 50 {
+		_, _, warnings := decode(t, text+"]")
+		if len(warnings) != 1 || !strings.Contains(warnings[0].String(), `this one is "a"`) {
+			t.Fatalf("the warnings are %v, want one that names a", warnings)
+		}
 	}
 }
 

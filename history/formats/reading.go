@@ -75,7 +75,7 @@ func (g *guesses) doubt(file string) (*history.Warning, error) {
 		if u.count > 1 {
 			continue
 		}
-		if n++; once.Line == 0 || u.line < once.Line {
+		if n++; once.Line == 0 || u.line < once.Line || u.line == once.Line && name < once.Text {
 			once.Line, once.Text = u.line, name
 		}
 	}
