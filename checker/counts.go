@@ -21,6 +21,7 @@ const (
 	ReplyDropped
 	PauseHitHolder
 	PauseHitWaiter
+	PauseHitVoted
 	KillHitHolder
 	KillHitAcquirer
 	RestartWithHolder
@@ -57,6 +58,7 @@ var counters = [firstTouched]struct{ name, means string }{
 	ReplyDropped:                   {"reply_dropped", "a reply was lost on purpose"},
 	PauseHitHolder:                 {"pause_hit_holder", "a client was paused while it held"},
 	PauseHitWaiter:                 {"pause_hit_waiter", "a client was paused while its acquire was open"},
+	PauseHitVoted:                  {"pause_hit_voted", "the same, and most of several servers had its entry"},
 	KillHitHolder:                  {"kill_hit_holder", "a client was killed or powered off while it held"},
 	KillHitAcquirer:                {"kill_hit_acquirer", "a client was killed or powered off while its acquire was open"},
 	RestartWithHolder:              {"restart_with_holder", "a server restarted while somebody held"},

@@ -164,6 +164,7 @@ func (t *timeline) reachFault(c *Counts, f *fault) {
 	case "pause":
 		count(x.holder, PauseHitHolder)
 		count(x.acquirer, PauseHitWaiter)
+		count(x.acquirer && t.voted(f), PauseHitVoted)
 	case "kill", "poweroff":
 		count(x.holder, KillHitHolder)
 		count(x.acquirer, KillHitAcquirer)
@@ -184,6 +185,35 @@ func (t *timeline) reachFault(c *Counts, f *fault) {
 	case "drop-reply":
 		count(touched, ReplyDropped)
 	}
+}
+
+// voted reports whether most of the servers of a lock that needs a majority had an entry
+// of an open acquire of f's client when f struck.
+func (t *timeline) voted(f *fault) bool {
+	if t.head.Nodes == 0 {
+		return false
+	}
+	for c := range t.clientsOf(f) {
+		entries := map[int32]int{} // by acquire
+		for i := range t.acts {
+			a := &t.acts[i]
+			if a.pos >= f.start || a.made == none || t.clientOf(a.made) != c || t.endOf(&t.ops[a.made]) < f.start {
+				continue
+			}
+			switch a.deed {
+			case granted:
+				entries[a.made]++
+			case removed, expired, lost, takenOver:
+				entries[a.made]--
+			}
+		}
+		for _, n := range entries {
+			if 2*n > t.head.Nodes {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // hits counts only what f certainly met: operations and holds that were open when it

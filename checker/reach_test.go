@@ -244,6 +244,28 @@ func TestWhatARunReached(t *testing.T) {
 	}
 }
 
+// A majority of several servers has the entry of a client when it is paused, or not yet,
+// or no longer.
+func TestAPauseHitsWhoHasAMajority(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		events string
+		want   int
+	}{
+		"two of three":                   {"1 r1 grant of=c1 by=c1 \n 1 r2 grant of=c1 by=c1 \n 2 nemesis pause id=1 on=c1", 1},
+		"one of three":                   {"1 r1 grant of=c1 by=c1 \n 2 nemesis pause id=1 on=c1 \n 3 r2 grant of=c1 by=c1", 0},
+		"two, of which one has run out":  {"1 r1 grant of=c1 by=c1 \n 1 r2 grant of=c1 by=c1 \n 2 r1 expire of=c1 \n 3 nemesis pause id=1 on=c1", 0},
+		"another client has a majority":  {"1 r1 grant of=c1 by=c1 \n 1 r2 grant of=c1 by=c1 \n 2 c2 acquire \n 3 nemesis pause id=1 on=c2", 0},
+		"it has come back with the lock": {"1 r1 grant of=c1 by=c1 \n 1 r2 grant of=c1 by=c1 \n 2 c1 acquire ok \n 3 nemesis pause id=1 on=c1", 0},
+	} {
+		h := story(t, "0 c1 acquire \n "+c.events)
+		h.Header.Nodes = 3
+		if counts := Reach(h); counts[PauseHitVoted] != c.want {
+			t.Errorf("%s: %d, want %d", name, counts[PauseHitVoted], c.want)
+		}
+	}
+}
+
 func TestEachKindCountsWhomItTouched(t *testing.T) {
 	t.Parallel()
 	counts := Reach(story(t, `

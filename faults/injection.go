@@ -24,7 +24,7 @@ type Point struct {
 	Op          string `json:"op"`                // name of the operation: acquire, release, write, …
 	After       bool   `json:"after,omitempty"`   // after the answer came and before the lock sees it; else before the request is sent
 	Request     int    `json:"request,omitempty"` // which request of the operation, from 1; exactly one of request, last and ok is set
-	Last        bool   `json:"last,omitempty"`    // the last request of an undisturbed operation
+	Last        bool   `json:"last,omitempty"`    // the last request of an undisturbed operation; after: as many answers have come
 	OK          bool   `json:"ok,omitempty"`      // after the operation has succeeded
 	// Exact: at that request only, even if an undisturbed operation has fewer requests.
 	// Otherwise a request that the operation lacks means its last one.

@@ -317,6 +317,34 @@ func TestPointsNameTheirRequests(t *testing.T) {
 	}
 }
 
+// After the last answer every server has made its entry, whichever request it was that
+// was answered last.
+func TestTheLastAnswerOfRequestsSideBySide(t *testing.T) {
+	for seed := range uint64(50) {
+		p := &Plan{Lock: "redlock", On: "sim", Seed: seed, Lease: 10 * time.Second, Clients: []string{"c1"}, Acquires: 1}
+		p.Faults = []faults.Injection{{
+			Fault: "pause", On: []string{"c1"}, For: time.Second,
+			Point: &faults.Point{Client: "c1", Op: history.Acquire, Acquisition: 1, Last: true, After: true},
+		}}
+		j, _, err := Simulate(sim.Simulator, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries := 0
+		for _, e := range j.History.Entries {
+			if e.F == "pause" {
+				break
+			}
+			if e.F == history.Granted {
+				entries++
+			}
+		}
+		if entries != 5 {
+			t.Errorf("seed %d: %d servers had made entries", seed, entries)
+		}
+	}
+}
+
 // The catalogue has the number of requests of an undisturbed operation: points depend
 // on it.
 func TestLocksSendAsManyRequestsAsTheySay(t *testing.T) {

@@ -46,6 +46,7 @@ type operation struct {
 	over     bool
 	waits    bool         // its caller knows that it goes on
 	requests int          // sent so far
+	answers  int          // that came so far
 	answered int          // number of the last request with an answer
 	sent     fmt.Stringer // the command of that request
 	calls    int          // its calls of the port so far

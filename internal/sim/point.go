@@ -47,10 +47,19 @@ func (h *host) beginRequest(sends fmt.Stringer) numberedRequest {
 	return r
 }
 
-// finish announces the point after it.
+// finish announces the point after it. Requests may be sent side by side, so the last
+// answer may be that of any of them: then there is a second point, after the last one.
 func (r *numberedRequest) finish() {
-	r.operation.answered, r.operation.sent = r.n, r.sends
+	o := r.operation
+	o.answered, o.sent = r.n, r.sends
+	o.answers++
+	last := r.host.armed && o.answers == r.host.lastRequest(o)
+	r.last = last && r.n == o.answers
 	r.host.point(r, true)
+	if last && !r.last {
+		r.n, r.last = o.answers, true
+		r.host.point(r, true)
+	}
 }
 
 // lastRequest returns how many requests an undisturbed operation has.

@@ -54,6 +54,7 @@ func (c *client) request(ctx context.Context, sends string, send func(*task) err
 	c.away(func() { err = send(t) })
 	if request != 0 {
 		t.op.answered, t.op.sent = request, sends
+		t.op.answers++
 	}
 	if lost := c.point(Answer{Request: request, Sends: sends, After: true}); lost != nil {
 		return lost
@@ -70,9 +71,14 @@ func (c *client) point(at Answer) (err error) {
 		return nil
 	}
 	for _, p := range op.armed {
-		if p.F != op.name || p.After != at.After || p.Request != at.Request && !(p.Onward && at.Request > p.Request) {
+		n := at.Request
+		if p.Onward && p.After {
+			n = op.answers // of requests that are sent side by side, any may be answered last
+		}
+		if p.F != op.name || p.After != at.After || p.Request != n && !(p.Onward && n > p.Request) {
 			continue
 		}
+		at.Request = n
 		number, leave := c.server.newPoint()
 		at.Event, at.At, at.Client, at.F, at.Run = EventAt, number, c.name, op.name, op.run
 		c.away(func() {

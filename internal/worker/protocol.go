@@ -114,7 +114,7 @@ type Request struct {
 	// entry, of its release. A run up to its first entry is an acquire.
 	F       string `json:"f,omitempty"`
 	Request int    `json:"request,omitempty"` // from 1
-	Onward  bool   `json:"onward,omitempty"`  // and at each later request
+	Onward  bool   `json:"onward,omitempty"`  // and at each later request; with After it is answers that count
 	After   bool   `json:"after,omitempty"`
 
 	// Of clock-set: the error of the wall clock, and how many parts per million of true

@@ -208,6 +208,50 @@ func TestPoints(t *testing.T) {
 	p.want(`{"id":4,"ok":true}`)
 }
 
+// late is a server that answers the key "late" after the others.
+type late chan struct{}
+
+func (l late) Do(_ context.Context, _ time.Duration, c redis.Command) (redis.Reply, error) {
+	if c.Key == "late" {
+		<-l
+	}
+	return redis.Reply{Kind: redis.Int, Int: 1}, nil
+}
+
+// After the last of requests that are sent side by side, all have their answers.
+func TestPointAfterTheLastAnswer(t *testing.T) {
+	t.Parallel()
+	held := make(late)
+	var answered atomic.Int64
+	p := serve(t, func(s Setup) *fake {
+		port := s.Redis(held)
+		return &fake{acquire: func(ctx context.Context) error {
+			var tasks []locks.Task
+			for _, key := range []string{"late", "soon", "sooner"} {
+				tasks = append(tasks, s.Host.Go(func(context.Context) {
+					port.Incr(ctx, 0, key)
+					if answered.Add(1) == 2 {
+						close(held)
+					}
+				}))
+			}
+			for _, task := range tasks {
+				task.Wait()
+			}
+			return nil
+		}}
+	})
+	p.say(`{"id":9,"op":"arm","client":"c1","f":"acquire","request":3,"onward":true,"after":true}`)
+	p.want(`{"id":9,"ok":true}`)
+	p.say(`{"id":2,"op":"acquire","client":"c1","lock":"a"}`)
+	p.want(`{"event":"at","client":"c1","at":1,"f":"acquire","request":3,"after":true,"sends":"INCR"}`)
+	if n := answered.Load(); n != 2 {
+		t.Errorf("%d requests were answered before the last", n)
+	}
+	p.say(`{"go":1}`)
+	p.want(`{"id":2,"ok":true}`)
+}
+
 // When its input ends a worker cancels open operations, and ends.
 func TestEndOfInput(t *testing.T) {
 	t.Parallel()

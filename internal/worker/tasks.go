@@ -40,6 +40,7 @@ type operation struct {
 	run      int64     // the run that it belongs to; 0: none
 	armed    []Request // points
 	requests int       // sent so far, by all its tasks
+	answers  int       // that came so far
 	answered int       // number of the request that was answered last
 	sent     string    // its command
 	over     bool      // it was answered: later requests of its tasks have no number
