@@ -49,6 +49,7 @@ type Header struct {
 	Version string `json:"version,omitempty"` // of the lockcheck that wrote it
 	Lock    string `json:"lock,omitempty"`    // the lock under test
 	Options string `json:"options,omitempty"` // its options, such as "token,spin"
+	Servers string `json:"servers,omitempty"` // how its servers are set up, in words, unless it is the default
 	On      string `json:"on,omitempty"`      // the environment: sim, docker
 	Case    string `json:"case,omitempty"`    // the scripted case, if any
 	Seed    uint64 `json:"seed,omitempty"`

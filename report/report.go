@@ -162,6 +162,9 @@ func (p *page) run(h *history.Header) {
 	case history.FencingWrites:
 		add("fencing of writes")
 	}
+	if h.Servers != "" {
+		add(h.Servers)
+	}
 	if h.On != "" {
 		add("on " + h.On)
 	}

@@ -144,6 +144,16 @@ func TestStoryOfShortLeases(t *testing.T) {
 	wellFormed(t, got, defaultWidth)
 }
 
+// A story shows how the servers are set up, unless it is the default.
+func TestStoryNamesTheServers(t *testing.T) {
+	t.Parallel()
+	h, v := pauseOverLease()
+	h.Header.Servers = "servers with 1 replica each"
+	if got := story(t, h, v, Options{}); !strings.Contains(got, ", servers with 1 replica each, on sim") {
+		t.Error(got)
+	}
+}
+
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	list := []checker.Verdict{

@@ -125,28 +125,15 @@ func remedyWords(r *harness.CaseResult) string {
 	if setup.Fencing != "" {
 		what += " and fencing"
 	}
-	what += serverWords(setup.Server)
+	if servers := setup.Server.Words(); servers != "" {
+		what += ", on " + servers
+	}
 	text := fmt.Sprintf("%s, under the same schedule, keeps %s.", what, strings.Join(checker.Promise(r.Case.Remedy.Keeps).Strings(), ", "))
 	if r.Remedy != "valid" {
 		return text + " Not here: " + r.RemedyReason + "."
 	}
 	if also := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Remedied }).Strings(); also != nil {
 		text += " It does not keep " + strings.Join(also, ", ") + "."
-	}
-	return text
-}
-
-// serverWords describes servers that are not set up in the usual way.
-func serverWords(s catalogue.Server) string {
-	text := ""
-	if s.Fsync != "" {
-		text += " on a server with fsync " + string(s.Fsync)
-	}
-	if s.Eviction != "" {
-		text += " on a server with maxmemory-policy " + string(s.Eviction)
-	}
-	if s.Sequence != 0 {
-		text += fmt.Sprintf(" on an ensemble whose next number is %d", s.Sequence)
 	}
 	return text
 }

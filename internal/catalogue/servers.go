@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // RedisName is the name of the first Redis server of an environment. Most locks use
@@ -64,6 +65,45 @@ func (s *Server) Validate() error {
 		return fmt.Errorf("replicas: a node can have up to %d", maxReplicas)
 	}
 	return nil
+}
+
+// Words describes the set-up: "3 servers with 1 replica each". It returns ""
+// for the default.
+func (s Server) Words() string {
+	switch {
+	case s == Server{}:
+		return ""
+	case s.Sequence != 0:
+		return fmt.Sprintf("an ensemble whose next sequence number is %d", s.Sequence)
+	}
+	text := "servers"
+	if s.Nodes > 0 {
+		text = strconv.Itoa(s.Nodes) + " servers"
+	}
+	if s.Cluster {
+		text += " of one Redis Cluster"
+	}
+	switch s.Replicas {
+	case 0:
+	case 1:
+		text += " with 1 replica each"
+	default:
+		text += fmt.Sprintf(" with %d replicas each", s.Replicas)
+	}
+	var that []string
+	switch s.Fsync {
+	case FsyncEverysec:
+		that = append(that, "save their data once a second (fsync everysec)")
+	case FsyncAlways:
+		that = append(that, "save each write before they answer (fsync always)")
+	}
+	if s.Eviction == EvictNothing {
+		that = append(that, "refuse to write when memory is full (noeviction)")
+	}
+	if that != nil {
+		text += " that " + strings.Join(that, " and ")
+	}
+	return text
 }
 
 // Fits returns an error that says why a lock cannot use servers of this set-up.

@@ -34,3 +34,25 @@ func TestServersFitTheirLocks(t *testing.T) {
 		}
 	}
 }
+
+// The words show each setting.
+func TestServersInWords(t *testing.T) {
+	for words, server := range map[string]catalogue.Server{
+		"":                               {},
+		"3 servers":                      {Nodes: 3},
+		"3 servers of one Redis Cluster": {Nodes: 3, Cluster: true},
+		"servers with 1 replica each":    {Replicas: 1},
+		"5 servers with 2 replicas each": {Nodes: 5, Replicas: 2},
+		"servers that save their data once a second (fsync everysec)":    {Fsync: catalogue.FsyncEverysec},
+		"servers that save each write before they answer (fsync always)": {Fsync: catalogue.FsyncAlways},
+		"servers that refuse to write when memory is full (noeviction)":  {Eviction: catalogue.EvictNothing},
+		"an ensemble whose next sequence number is 2147483647":           {Sequence: math.MaxInt32},
+		"servers with 2 replicas each that save each write before they answer (fsync always) and refuse to write when memory is full (noeviction)": {
+			Replicas: 2, Fsync: catalogue.FsyncAlways, Eviction: catalogue.EvictNothing,
+		},
+	} {
+		if got := server.Words(); got != words {
+			t.Errorf("%+v: %q, want %q", server, got, words)
+		}
+	}
+}

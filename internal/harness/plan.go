@@ -116,6 +116,7 @@ func (p *Plan) header(observes []string) history.Header {
 		Version:  Version,
 		Lock:     p.Lock,
 		Options:  p.Options.String(),
+		Servers:  p.Server.Words(),
 		On:       p.On,
 		Case:     p.Case,
 		Workload: p.Workload,
