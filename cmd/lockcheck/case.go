@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/internal/ask"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/cases"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/exit"
@@ -24,19 +26,19 @@ func (a *app) caseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "case [ID…]",
 		Short: "Reproduce documented failures, each with its counter-proof",
-		Long: `Reproduces documented failures of locks. Without an ID it runs all cases, and
+		Long: fmt.Sprintf(`Reproduces documented failures of locks. Without an ID it runs all cases, and
 prints one story and a summary. With IDs (or globs), or with --all, it prints
 the story of each.
 
 Each case runs three times under the same schedule: as documented, where the
 judge, which does not know the case, has to find the violation; without the
 fault, where nothing may be wrong; and with the remedy, which has to hold. On
-docker a case that does not come about is repeated up to three times, with
-twice the lease where that may help a slow machine. A case that goes wrong is
-not repeated, unless the machine may have been too slow.
+docker a case that does not come about runs up to %s, each time with twice
+the lease where that may help a slow machine. A case that goes wrong is not
+repeated, unless the machine may have been too slow.
 
 --lock, --pause and --lease change one thing and run the case again. Nothing is
-documented for that: the exit code is 1 if anything is violated.`,
+documented for that: the exit code is 1 if anything is violated.`, names.Times(batch.Tries)),
 		Example: `  lockcheck case
   lockcheck case --all
   lockcheck case redis-get-del-race
