@@ -116,7 +116,7 @@ var sessionCases = []Case{
 				Name: "leaked",
 				Scripts: []workloads.Script{
 					visit(c1, 2*T/10, T, 4*T/10),
-					script(c2, acquire(3*T/10, 3*T/10)),
+					script(c2, acquire(3*T/10, 3*T/10), release()),
 					visit(c3, 0, T/2, 4*T/10),
 					visit(c4, 11*T/10, 4*T, T/10),
 				},
