@@ -101,8 +101,8 @@ var rowQueueCases = []Case{
 	},
 	{
 		ID: "mysql-fair-grant-on-stale-lease", Kind: Violation,
-		Title:  "The next one's turn is over before it knows of it, and it goes to the end of the queue",
-		Tells:  "A release takes its holder out of the queue, and leaves the end of the lease as it was. If that passes before the next one looks it finds a lock that has expired, throws out the head, which is itself, and queues up anew.",
+		Title:  "The next one's turn is over before it knows of it, and the one behind it goes first",
+		Tells:  "A release takes its holder out of the queue, and leaves the end of the lease as it was. If that passes before the next one looks it finds a lock that has expired, throws out the head, which is itself, and queues up at the end. It was there in time: the others overtake it.",
 		Source: bailongma + "unLockByName and lockByName",
 		Setup:  mysqlFair,
 		Schedules: []Schedule{{

@@ -67,7 +67,9 @@ func (l *published) waitsIn(fairQueue string) bool {
 // withoutOwner returns the queue of a lock whose lease has ended: without its
 // head, and with the own name added unless it is still there. So a head that
 // discovers this itself moves to the end. empty reports that there was no queue,
-// and the caller gets the lock. queued reports that the own name was added.
+// and the caller gets the lock. queued reports a place to record: a head that moves
+// itself to the end was there in time, so the lock still owes it the first place, and
+// fairness judges that (docs/record.md).
 func (l *published) withoutOwner(fairQueue mysql.Text) (rest mysql.Text, empty, queued bool) {
 	_, behind, _ := strings.Cut(fairQueue.S, separator)
 	empty = fairQueue.S == ""
