@@ -134,6 +134,22 @@ func TestRemediesEndInReleases(t *testing.T) {
 	}
 }
 
+// A lock promises no order where nobody asks in turn, so fairness is not unknown there.
+func TestOutOfTurnThereIsNoOrder(t *testing.T) {
+	c, _ := catalogue.FindCase("mysql-client-clock-skew")
+	r, err := Case(c, "sim", 10*time.Second, simulateAll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range r.Schedules {
+		for _, j := range []*Judged{s.Flawed, s.Healthy} {
+			if got, fair := j.Outcome(checker.Fairness), s.Schedule.Name == "fair"; (got == checker.NA) == fair || got == checker.Unknown {
+				t.Errorf("%s: fairness is %s", s.Schedule.Name, got)
+			}
+		}
+	}
+}
+
 // A wrong expectation fails the case.
 func TestACaseThatDoesNotHappenIsNotReproduced(t *testing.T) {
 	c, _ := catalogue.FindCase("redis-get-del-race")

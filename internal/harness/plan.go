@@ -124,7 +124,7 @@ func (p *Plan) header(observes []string) history.Header {
 		LeaseMS:  p.Lease.Milliseconds(),
 		Promises: p.Promises,
 		Fencing:  p.Fencing,
-		Order:    lock.Order,
+		Order:    lock.Order && p.queues(),
 		Nodes:    lock.Nodes,
 		Observes: observes,
 	}
@@ -134,6 +134,13 @@ func (p *Plan) header(observes []string) history.Header {
 		}
 	}
 	return h
+}
+
+// queues reports whether an acquire of the plan may ask in turn: a lock promises no order
+// to others.
+func (p *Plan) queues() bool {
+	inTurn := func(s workloads.Step) bool { return s.Do == history.Acquire && !s.Unfair }
+	return len(p.Scripts) == 0 || slices.ContainsFunc(p.Scripts, func(s workloads.Script) bool { return slices.ContainsFunc(s.Steps, inTurn) })
 }
 
 // Version is the version of lockcheck in histories.
