@@ -153,7 +153,7 @@ var sessionCases = []Case{
 	},
 	{
 		ID: "mysql-forupdate-missing-row", Kind: Violation,
-		Title:  "Both lock a row that is not there, and both have it",
+		Title:  "Both lock a row that is not there, and neither waits for the other",
 		Tells:  "Without a row SELECT … FOR UPDATE locks the gap in its place, so that nobody inserts one; and gaps may be locked by as many as like. READ COMMITTED does not even do that.",
 		Source: "MySQL manual, InnoDB Locking, Gap Locks",
 		Setup:  Setup{Lock: "mysql-for-update", Options: Options{RowAbsent: true}},
