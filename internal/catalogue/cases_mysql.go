@@ -184,7 +184,7 @@ var rowCases = []Case{
 	{
 		ID: "mysql-timeout-drift", Kind: Figures,
 		Title:  "A wait of at most T lasts longer when the network is slow",
-		Tells:  "The program adds up its sleeps between the tries, 250 ms each. The time of the tries it does not count, and it sleeps once more after the last.",
+		Tells:  "The program adds up its sleeps between the tries, 250 ms each. The time of the tries it does not count, and it sleeps once more after the last. Here c2 wants to wait for T.",
 		Source: bailongma + "tryLockByName, total += offset",
 		Setup:  mysqlFair,
 		Schedules: []Schedule{{
@@ -200,7 +200,7 @@ var rowCases = []Case{
 		}},
 		Figure: &Figure{Of: LongestWait, AtLeast: 1.4, AtMost: 1.3},
 		Remedy: Remedy{
-			Words: "A deadline on a monotonic clock, and no sleep beyond it.",
+			Words: "A deadline on a monotonic clock, and no sleep beyond it. Here two slow statements follow, by which c2 leaves the queue.",
 			Setup: mysqlFairFixed, Keeps: served,
 		},
 	},
@@ -241,7 +241,7 @@ var rowCases = []Case{
 	{
 		ID: "mysql-identity-collision", Kind: Violation,
 		Title:  "Two programs have the same id, and both are at the head of the queue",
-		Tells:  "A waiter's id is its address and its thread's name. Behind one address, in containers, or where a machine knows only 127.0.1.1, the main threads of two programs are one and the same.",
+		Tells:  "A waiter's id is its address and its thread's name. Behind one address, in containers, or where a machine knows only 127.0.1.1, the main threads of two programs are one and the same. Here that is c1, c2 and c3.",
 		Source: bailongma + "getQueueId",
 		Setup:  Setup{Lock: "mysql-fair", Options: Options{SharedIdentity: true}},
 		Schedules: []Schedule{{

@@ -95,10 +95,9 @@ var sessionCases = []Case{
 	{
 		ID: "mysql-getlock-pool", Kind: Violation,
 		Title:  "Two tasks of one process share a connection, and with it the lock; or release it on another",
-		Tells:  "A pool lends a connection for a statement. The lock is that of the session: who is lent the same one next gets it again, and a release on another one frees nothing. Then it stays for as long as the pool keeps the connection.",
+		Tells:  "A pool lends a connection for a statement. The lock is that of the session: who is lent the same one next gets it again, and a release on another one frees nothing. Then it stays for as long as the pool keeps the connection. Here c1 and c2 are tasks of one process, c3 and c4 of another.",
 		Source: "adonisjs/lucid, issue 1153; TryGhost/knex-migrator, issue 466; sanketplus/go-mysql-lock, issue 9; ProxySQL, Multiplexing",
 		Setup:  Setup{Lock: "mysql-get-lock-pool"},
-		// c1 and c2 share one process, c3 and c4 another.
 		Schedules: []Schedule{
 			{
 				Name: "shared",

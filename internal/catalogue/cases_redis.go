@@ -240,7 +240,7 @@ var leaseCases = []Case{
 			May:    damage,
 		}},
 		Remedy: Remedy{
-			Words: "A fresh value for each acquisition.",
+			Words: "A fresh value for each acquisition. The late release then finds another value, and deletes nothing.",
 			Setup: setLua, Keeps: append([]checker.Property{checker.Resource}, stolen...),
 		},
 	},

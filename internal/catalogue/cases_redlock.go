@@ -63,7 +63,7 @@ var redlockCases = []Case{
 	{
 		ID: "redlock-gc-during-acquire", Kind: Control,
 		Title:  "A client sleeps after the last answer, and does not enter while another holds",
-		Tells:  "The answers have come, and the client sleeps until the lease is over. Redlock reads the clock after the last answer: a lease of which nothing is left is no grant.",
+		Tells:  "The answers have come, and the client sleeps until the lease is over. Redlock reads the clock after the last answer: a lease of which nothing is left is no grant. So c1 asks again.",
 		Source: kleppmann + ", against S. Sanfilippo, Is Redlock safe?, 2016, the third step",
 		Setup:  redlock,
 		Schedules: []Schedule{{
@@ -336,7 +336,7 @@ var redlockCases = []Case{
 			Must:   delay,
 		}},
 		Remedy: Remedy{
-			Words: "Delete the key on all nodes, whatever they answered.",
+			Words: "Delete the key on all nodes, whatever they answered. Here c1 does after its first round, of which only two answers came.",
 			Setup: redlock, Keeps: append([]checker.Property{checker.Handover}, served...),
 		},
 	},

@@ -128,7 +128,7 @@ var useCases = []Case{
 			May:    delay,
 		}},
 		Remedy: Remedy{
-			Words: "Renew no longer than the work may take, or only while the worker makes progress.",
+			Words: "Renew no longer than the work may take, here 1.5 T; or only while the worker makes progress.",
 			Setup: Setup{Lock: "redis-watchdog", Options: Options{Cap: true}}, Keeps: []checker.Property{checker.Liveness, checker.LeaseExclusion},
 		},
 	},

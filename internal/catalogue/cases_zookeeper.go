@@ -243,7 +243,7 @@ var zookeeperCases = []Case{
 			May:    delay,
 		}},
 		Remedy: Remedy{
-			Words: "A client that gives up deletes its node, and repeats that until an answer comes.",
+			Words: "A client that gives up deletes its node, and repeats that until an answer comes. Here c2 does, and c3 is next.",
 			Setup: zkRecipe, Keeps: served,
 		},
 	},
@@ -266,7 +266,7 @@ var zookeeperCases = []Case{
 			May:    []checker.Property{checker.Resource},
 		}},
 		Remedy: Remedy{
-			Words: "Order the queue by the transactions that made its nodes (czxid), not by their numbers; or make its parent anew while nobody is in it.",
+			Words: "Order the queue by the transactions that made its nodes (czxid), not by their numbers; or make its parent anew while nobody is in it. Here all three still have the number 2147483647, and enter in the order in which they came.",
 			Setup: Setup{Lock: "zk-recipe", Options: Options{Czxid: true}, Server: Server{Sequence: math.MaxInt32}},
 			Keeps: append([]checker.Property{checker.Liveness, checker.Fairness}, exclusive...),
 		},

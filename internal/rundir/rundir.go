@@ -79,6 +79,9 @@ func Save(dir string, j *harness.Judged) error {
 	if err := report.Story(&story, j.History, j.Verdicts, StoryOptions(j)); err != nil {
 		return err
 	}
+	if err := writeCase(&story, j); err != nil {
+		return err
+	}
 	doc := NewVerdict(j.Verdicts, j.Reached)
 	if doc.Shrunk = j.Plan.Shrunk; doc.Shrunk != nil {
 		fmt.Fprintf(&story, "\n%s.\n", layout.Wrap(9, doc.Shrunk.String()))

@@ -1,0 +1,34 @@
+package rundir
+
+import (
+	"io"
+
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/layout"
+)
+
+// writeCase writes what a documented run shows, which its history alone does not tell:
+// the case in words, the remedy if it ran, and the figure that the case measures.
+func writeCase(w io.Writer, j *harness.Judged) error {
+	c, _, ok := j.Plan.Documented()
+	if !ok {
+		return nil
+	}
+	text := ""
+	add := func(s string) { text += "\n" + layout.Wrap(9, s) + "\n" }
+	switch (catalogue.Setup{Lock: j.Plan.Lock, Options: j.Plan.Options, Server: j.Plan.Server, Fencing: j.Plan.Fencing}) {
+	case c.Setup:
+		add("Case     " + c.Title + ". " + c.Tells)
+	case c.Remedy.Setup:
+		add("Case     " + c.Title + ". " + c.Tells)
+		add("Remedy   " + c.Remedy.Words)
+	default: // a lock or a set-up that nothing is documented of
+		return nil
+	}
+	if f := c.Figure; f != nil {
+		add("Measured " + f.Of.Label() + ": " + f.Of.Figure(j.Measure(f.Of)) + ".")
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}

@@ -1,0 +1,50 @@
+package rundir
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
+)
+
+// The story of a documented run says what the case is about, and what it measured. With
+// another lock it says neither.
+func TestAStoryOfACaseSaysWhatItShows(t *testing.T) {
+	c, _ := catalogue.FindCase("redis-spin-no-backoff")
+	flawed, _, remedied := harness.CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
+	other := *flawed
+	other.Lock, other.Options = "redis-watchdog", catalogue.Options{}
+	const described, remedy, measured = "\nCase     ", "\nRemedy   ", "\nMeasured Requests to the servers for each grant: "
+	for name, tt := range map[string]struct {
+		plan *harness.Plan
+		want []string
+	}{
+		"as documented":   {flawed, []string{described, measured}},
+		"with the remedy": {remedied, []string{described, remedy, measured}},
+		"another lock":    {&other, nil},
+	} {
+		j, _, err := harness.Simulate(sim.Simulator, tt.plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if err := Save(dir, j); err != nil {
+			t.Fatal(err)
+		}
+		story, err := os.ReadFile(filepath.Join(dir, StoryFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{described, remedy, measured} {
+			if wanted := slices.Contains(tt.want, part); strings.Contains(string(story), part) != wanted {
+				t.Errorf("%s: %q in the story: %v\n%s", name, part, !wanted, story)
+			}
+		}
+	}
+}
