@@ -18,35 +18,46 @@ func (p *plot) calm() {
 			break
 		}
 	}
+	p.complete()
+	p.apart()
+	for _, m := range p.moments {
+		p.climax = max(p.climax, m.pos)
+	}
+}
+
+// apart tells that a holder had released the lock before the next one of the story was
+// granted it, so that no reader thinks that both held.
+func (p *plot) apart() {
 	var earlier *grant
 	for _, g := range p.d.grants {
 		if !p.told(g.got) {
 			continue
 		}
-		if e := earlier; e != nil && e.release != nil && e.release.invoke < g.got {
-			p.leaves(e, side) // so that no reader thinks that both held
+		if e := earlier; e != nil && e.release != nil && e.release.invoke < g.got && (p.everyFault || e.until(g.got) > p.d.at(g.got)) {
+			p.leaves(e, side)
 		}
 		earlier = g
-	}
-	for _, m := range p.moments {
-		p.climax = max(p.climax, m.pos)
 	}
 }
 
 // rest returns sentences about the faults that have no moment, and about the faults and
 // grants after the last one. It returns "" if there are none.
 func (p *plot) rest() string {
-	grants, last := 0, p.moments[len(p.moments)-1].pos
-	var untold, later, what []string // names of faults
-	told := map[int]bool{}
+	before, grants, last := 0, 0, p.moments[len(p.moments)-1].pos
+	var untold, later, was, what []string // untold, later: names of faults
+	told := map[int]bool{}                // by line
 	for _, m := range p.moments {
+		told[m.pos] = true
 		for _, begins := range m.faults {
 			told[begins] = true
 		}
 	}
 	for _, g := range p.d.grants {
-		if g.got > last {
+		switch {
+		case g.got > last:
 			grants++
+		case !told[g.got]:
+			before++
 		}
 	}
 	for _, f := range p.d.faults {
@@ -65,12 +76,18 @@ func (p *plot) rest() string {
 		what = append(what, moreFaults(later))
 	}
 	text := ""
+	if before > 0 {
+		was = append(was, more(before, "grant"))
+	}
 	if len(untold) > 0 {
-		was := "was "
-		if len(untold) > 1 {
-			was = "were "
+		was = append(was, moreFaults(untold))
+	}
+	if len(was) > 0 {
+		verb := "were "
+		if before+len(untold) == 1 {
+			verb = "was "
 		}
-		text = "There " + was + moreFaults(untold) + "."
+		text = "There " + verb + list(was) + "."
 	}
 	if len(what) > 0 {
 		text += " The run went on until " + p.d.units.at(p.d.at(none)) + ", with " + list(what) + "."
@@ -271,10 +288,7 @@ func (p *plot) interrupted(o *op) {
 	} else if o.outcome == history.Info {
 		p.unanswered(o)
 	} else if o.done != none && o.err != history.ErrCrashed {
-		p.add(moment{
-			pos: o.done, lane: o.client, actor: o.client, who: o.client,
-			did: "ended its acquire without a grant", line: o.client + " ends its acquire without a grant",
-		})
+		p.fails(o)
 	}
 	p.next(after, "", "")
 }

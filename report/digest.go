@@ -123,6 +123,7 @@ func newDigest(h *history.History) *digest {
 			d.fromServer(pos, e)
 		}
 	}
+	d.cutShort()
 	d.join()
 	return d
 }

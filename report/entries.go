@@ -78,15 +78,32 @@ func (p *plot) leaseEnded(g *grant) bool {
 	return true
 }
 
-// still returns a clause about what a holder did not know.
+// still returns a clause about what a holder did not know. It believes that it holds up
+// to the end of its lease only.
 func (p *plot) still(g *grant, pos int) string {
 	switch {
 	case g == nil:
 		return ""
 	case g.holds(pos):
+		if until := g.until(pos); until != 0 && until < p.d.at(pos) {
+			return ", before " + g.client + " had released the lock"
+		}
 		return ", while " + g.client + " still believed that it held the lock"
 	case g.release != nil && g.release.invoke <= pos && g.release.travels(pos):
-		return ", before " + g.client + "'s release got there"
+		return ", before " + p.d.unsent(g.release, pos) + g.client + "'s release got there"
+	}
+	return ""
+}
+
+// unsent returns which part of a release had certainly not left by a position, in words
+// such as "the DEL of ", or "" for all of it.
+func (d *digest) unsent(o *op, pos int) string {
+	for _, f := range d.faults {
+		if o.invoke < f.start && f.start < pos {
+			if part := f.next(o.client + " " + o.f); part != "" {
+				return part + " of "
+			}
+		}
 	}
 	return ""
 }
@@ -142,6 +159,9 @@ func (p *plot) expired(all ...*stay) {
 		late := p.d.units.spans(at-until, last-until)
 		m.did = "dropped " + owner + " " + entry + ", " + late + " after the lease had ended"
 		m.line = expires + ", " + late + " after the lease has ended"
+	case g != nil && g.lost && before(g.end, s.to): // its client had given it up
+		m.did = "dropped " + owner + " " + entry + ": its lease was over"
+		m.line = expires
 	default:
 		m.who, m.did = owner+" lease", "ended and "+who+" dropped the "+entry
 		m.line = owner + " lease ends: " + who + " " + drops + " the " + entry
@@ -315,17 +335,15 @@ func (p *plot) entryEnds(all ...*stay) {
 	case s.by != nil && s.by.client != s.client():
 		p.trespass(s)
 	case s.by != nil:
-		that, its := "that entry", "its entry"
+		its := "its entry"
 		if servers := serving(all); len(servers) > 1 {
 			its = "its entries on " + some(all)
-			that = its
 		} else if len(homes(s.op.stays)) > 1 {
 			its += " on " + servers[0]
-			that = its
 		}
 		p.add(p.d.spread(all, func(s *stay) int { return s.to }, moment{
 			pos: s.to, lane: s.server, actor: s.by.client, who: s.by.client + "'s " + s.by.f,
-			did:  "removed " + that + p.d.answerless(all),
+			did:  "removed " + its + p.d.answerless(all),
 			line: s.by.client + "'s " + s.by.f + " removes " + its,
 		}))
 	}
@@ -368,6 +386,9 @@ func (p *plot) makes(note string, all ...*stay) {
 	if p.d.queue && s.op != nil {
 		p.queued(s)
 		return
+	}
+	if o := s.op; o != nil && before(o.over(), s.from) && note == "" {
+		note = ", whose acquire was over"
 	}
 	p.with(s.client())
 	who, makes, entries := s.home, "makes", " an entry for "+s.client()

@@ -100,6 +100,8 @@ func (d *digest) fill(f *fault, phrase string) string {
 		if d.blurred(f) || d.lingers(f) {
 			length = until
 		}
+	} else if d.blurred(f) {
+		length, until = ", until the end", ", until the end"
 	}
 	since := ""
 	if len(f.on) == 1 && f.Name == history.Exit && d.at(f.start)-d.at(f.heard) > d.slack() {
@@ -167,6 +169,21 @@ func (f *fault) where(subject string, nodes int) string {
 		return "just after the answer to " + request(which, sends, nodes) + " of " + its
 	}
 	return ""
+}
+
+// next returns which request of an operation, "c1 release", comes after the point at which
+// f struck it. It returns "" if f struck elsewhere, or before the first request.
+func (f *fault) next(operation string) string {
+	where, place, _ := strings.Cut(f.point, ": ")
+	place, commands, _ := strings.Cut(place, ", ")
+	sends, sent, _ := strings.Cut(commands, " after ")
+	switch {
+	case where != operation || place == "before request 1" || place == afterOK:
+		return ""
+	case strings.HasPrefix(place, "before") && sends != sent && sends != "":
+		return "the " + sends
+	}
+	return "the rest"
 }
 
 // afterOK is a point that the moment before it already shows.

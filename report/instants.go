@@ -133,6 +133,23 @@ const (
 	errUnknown     = "unknown"
 )
 
+// cutShort removes the ends of the faults that were in force when the run ended: they
+// lasted to the end.
+func (d *digest) cutShort() {
+	last := d.last()
+	if last < 0 || d.h.Entries[last].F != history.Ended {
+		return
+	}
+	for last >= 0 && d.h.Entries[last].Process.Name == history.Nemesis {
+		last--
+	}
+	for _, f := range d.faults {
+		if f.heals > last {
+			f.end, f.heals = none, 0
+		}
+	}
+}
+
 // lingers reports whether the end of f is uncertain by more than a moment: a server
 // comes back some time after the order to start.
 func (d *digest) lingers(f *fault) bool {

@@ -13,7 +13,7 @@ var signsOfLanes = []struct {
 }{
 	{'·', "waits"},
 	{'█', "holds"},
-	{'▒', "believes that it holds; its lease is over"},
+	{'▒', "has not released it; its lease is over"},
 	{'+', "renews its lease"},
 	{'×', "is dead"},
 	{'━', "whose entry is in the store"},

@@ -162,7 +162,8 @@ func (p *plot) holder(g *grant) bool {
 }
 
 // leaves tells how a holder released the lock, and the outcome. If the answer took long,
-// it is a moment of its own, unless it is a plain yes or comes after the climax.
+// it is a moment of its own, unless it is a plain yes or comes after the climax, and no
+// fault delayed it.
 func (p *plot) leaves(g *grant, w weight) {
 	o := g.release
 	if o == nil {
@@ -187,22 +188,29 @@ func (p *plot) leaves(g *grant, w weight) {
 		}
 	default:
 		m.did, m.line = "began to release the lock", g.client+" begins to release the lock"
-		did, does := heard(late, " to its release")
+		to, others := " to its release", p.d.amongOthers(o)
+		if others {
+			to += " of " + p.d.units.at(p.d.at(o.invoke))
+		}
+		did, does := heard(late, to)
 		switch {
 		case o.over() == none:
 			m.did += "; no answer had come by the end"
 			m.line += "; no answer has come by the end"
-		case late == "":
-		case late != yes && o.done <= p.climax && !p.d.amongOthers(o):
-			p.add(moment{
-				pos: o.done, lane: g.client, actor: g.client, who: g.client, weight: detail,
-				did: did, line: g.client + " " + does,
-			})
-		default:
-			did, does = heard(late, "")
+		case (late == yes || o.done > p.climax) && !interrupted && !others:
 			at := "; at " + p.d.units.at(p.d.at(o.done)) + " it "
+			did, does = heard(late, "")
 			m.did += at + did
 			m.line += at + does
+		case late != "":
+			a := moment{
+				pos: o.done, lane: o.client, actor: o.client, who: o.client, weight: detail,
+				did: did, line: o.client + " " + does,
+			}
+			if w == detail {
+				a.did = ""
+			}
+			p.add(a)
 		}
 	}
 	if w == detail {
@@ -249,10 +257,12 @@ func (p *plot) answer(g *grant) (told, hears, late string) {
 	case o.done == none || o.err == history.ErrCrashed:
 	case o.outcome == history.Fail && o.err == history.ErrLost:
 		return "was told that it had lost it", "is told that it has lost it", "it had lost the lock"
+	case o.outcome == history.Fail && o.err == history.ErrNotHeld && g.freed():
+		return "was told that it did not hold it, although that had removed its entry", "is told that it does not hold it, although that has removed its entry", "no, although it had removed its entry"
 	case o.outcome == history.Fail && o.err == history.ErrNotHeld:
 		return "was told that it no longer held it", "is told that it no longer holds it", "the lock was no longer its own"
 	case o.outcome == history.Fail:
-		return failed, "fails", "an error, and nothing was released"
+		return failed, "fails", "an error" + p.d.reason(o) + ", and nothing was released"
 	case o.err == history.ErrBudget:
 		return "made more requests than it may", "makes more requests than it may", "none, for all the requests that it had made"
 	case o.outcome == history.Info && o.err == history.ErrTimeout:
@@ -278,6 +288,11 @@ func (p *plot) answer(g *grant) (told, hears, late string) {
 		return "was told yes, but " + entry + " stayed", "is told yes, but " + entry + stays, "yes, but " + entry + " stayed"
 	}
 	return "", "", ""
+}
+
+// freed reports whether the release of g removed an entry of g.
+func (g *grant) freed() bool {
+	return slices.ContainsFunc(g.op.stays, func(s *stay) bool { return s.by == g.release })
 }
 
 // idle reports whether the release of g, which was ok, did nothing to any entry,

@@ -106,13 +106,37 @@ func (p *plot) enters(y, x *grant) {
 	now, until := p.d.at(y.got), x.until(y.got)
 	if mine := y.until(y.got); until > now && (mine == 0 || mine > now) && !p.d.unserved(y) {
 		ran := possessive(x.client) + " lease ran"
-		if s := x.lastEntry(); s == nil || s.how == history.Expire && s.to < y.got && p.d.lasted(s) {
+		if p.d.outlives(x, y.got) {
 			ran = x.client + " thought that its lease ran"
 		}
 		note = ", although " + ran + " until " + p.d.units.at(until) + note
 	}
 	p.granted(y, note, hold)
 	p.spans = append(p.spans, both(p.d, x, y))
+}
+
+// outlives reports whether the lease that g's client knew of was not that of its entries:
+// they were there for a whole lease, and by pos those that are left are no majority; or
+// a fault had changed its client's clock.
+func (d *digest) outlives(g *grant, pos int) bool {
+	if slices.ContainsFunc(d.faults, func(f *fault) bool {
+		return (f.Clock || f.Rate) && f.strikes(g.client) && f.start < pos && !before(f.end, g.op.invoke)
+	}) {
+		return true
+	}
+	last := map[string]*stay{} // by server
+	for _, s := range g.op.stays {
+		if !s.back {
+			last[s.home] = s
+		}
+	}
+	left := len(last)
+	for _, s := range last {
+		if s.how == history.Expire && s.to < pos && d.lasted(s) {
+			left--
+		}
+	}
+	return (left < len(last) || len(last) == 0) && left <= d.h.Header.Nodes/2
 }
 
 // aftermath tells the consequences of holding together: lost updates, refused
@@ -152,8 +176,8 @@ func (p *plot) aftermath(x, y *grant) {
 		}
 	}
 	w := detail
-	if x.release != nil && x.release.err == history.ErrLost && !x.lost {
-		w = side // so it hears of its loss
+	if o := x.release; o != nil && (o.err == history.ErrLost && !x.lost || o.err == history.ErrNotHeld && x.freed()) {
+		w = side // so it hears of its loss, or frees the lock without knowing it
 	}
 	p.leaves(x, w)
 	if told := y.release; told != nil && told.outcome == history.OK {

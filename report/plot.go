@@ -110,6 +110,8 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 		p.calm()
 	} else if !p.tellOf(subject.Property, witness) {
 		p.bare(witness)
+	} else {
+		p.apart()
 	}
 	p.renewals()
 	p.surroundings()

@@ -16,6 +16,9 @@ func (p *plot) prose() string {
 			lead = "Between " + m.between
 		}
 		again := lead == time
+		if again && m.between == "" && len(last.faults) > 0 && strings.Contains(last.did, ", until ") {
+			again = false // "right after that" would be after its end
+		}
 		switch {
 		case again && m.between != "":
 			lead = "In the same time"

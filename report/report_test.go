@@ -58,8 +58,8 @@ func TestNumbersStandAtTheirTimes(t *testing.T) {
 		return 0
 	}
 	leaseEnds := column("  c1 ", "▒")
-	expires := column("  redis-1 ", "3")
-	enters := column("  redis-1 ", "c2")
+	expires := column("  redis-1    ", "3")
+	enters := column("  redis-1    ", "c2")
 	if bar := column("  c2 ", "█"); bar != enters {
 		t.Errorf("c2's hold begins in column %d, its entry in column %d", bar, enters)
 	}

@@ -26,7 +26,7 @@ var stories = []struct {
 		`✗ VIOLATED exclusion: c1 and c2 both held "a" from 10.11 s to 12.02 s`,
 		"c1 was granted the lock, with a lease until 10.00 s.",
 		"before its write left, it was paused for 12 s.",
-		"its lease ended and redis-1 dropped the entry, while c1 still believed that it held the lock.",
+		"its lease ended and redis-1 dropped the entry, before c1 had released the lock.",
 		"At 10.11 s c2 was granted the lock: from then on both held it.",
 		"c1 woke up and wrote 1 over c2's 1, which it had not read: c2's update was lost.",
 	}},
@@ -50,7 +50,7 @@ var stories = []struct {
 		"c1 woke up and heard of its grant, whose lease was over",
 	}},
 	{"no-servers", noServers, []string{
-		"its lease ended, while c1 still believed that it held the lock.",
+		"its lease ended, before c1 had released the lock.",
 		"c2 was granted the lock: from then on both held it.",
 	}},
 	{"delayed-write", delayedWrite, []string{
@@ -167,7 +167,7 @@ var stories = []struct {
 		"c1's clock runs as it should again",
 	}},
 	{"fast-servers", fastServers, []string{
-		"the clocks of redis-1, redis-2 and redis-3 gained 0.1 s in each 10 s for 12 s.",
+		"the clocks of redis-1, redis-2 and redis-3 gained 0.1 s in each 10 s.",
 		"the network cut c1 off from redis-4 and redis-5.",
 		"redis-1, redis-2 and redis-3 dropped c1's entries as expired, 0.1 s before the lease ended",
 		"c2 was granted the lock by 5 servers, although c1's lease ran until 10.00 s",
@@ -179,7 +179,7 @@ var stories = []struct {
 		"c2 was granted the lock by redis-3, redis-4 and redis-5",
 	}},
 	{"quorum-pause", quorumPause, []string{
-		"Between 10.00 s and 10.01 s 5 servers dropped c1's entries, 0.11 s to 0.12 s after the lease had ended, while c1 still believed that it held the lock.",
+		"Between 10.00 s and 10.01 s 5 servers dropped c1's entries, 0.11 s to 0.12 s after the lease had ended, before c1 had released the lock.",
 	}},
 	{"quorum-failover", quorumFailover, []string{
 		"redis-3b took the place of redis-3.",
@@ -239,7 +239,7 @@ var stories = []struct {
 		"At 14.00 s c2 wrote 1 over c3's 2",
 	}},
 	{"late-majority", lateMajority, []string{
-		"At 10.00 s redis-2, redis-3 and redis-4 dropped c1's entries, 0.1 s after the lease had ended, while",
+		"At 10.00 s redis-2, redis-3 and redis-4 dropped c1's entries, 0.1 s after the lease had ended, before c1 had released the lock.",
 		"At 10.10 s redis-1, redis-2 and redis-3 had made entries for c2, whose acquire was not over yet.",
 		"At 11.00 s it woke up and heard of its grant: from then on both held it.",
 	}},

@@ -82,20 +82,17 @@ func (p *plot) vain(o *op) {
 		return
 	}
 	made, makes, them := "made an entry", "makes an entry", "which is no majority, and "+o.client+" removed it again"
-	if len(first) > 1 {
-		made, makes, them = "made entries", "make entries", "which are no majority, and "+o.client+" removed them again"
+	if len(homes(gone)) > 1 {
+		made, makes, them = "made entries", "make entries", "which were never a majority, and "+o.client+" removed them again"
 	}
 	short := ": no majority"
-	if p.d.granting(o, gone[0].to) > nodes/2 { // the client did not learn of all of them
+	if slices.ContainsFunc(gone, func(s *stay) bool { return p.d.granting(o, s.to) > nodes/2 }) { // the client did not learn of all of them
 		them, short = "which "+o.client+" removed again", ", which removes what it knows of"
-		if first = gone; len(homes(gone)) > 1 {
-			made, makes = "made entries", "make entries"
-		}
 	}
-	often := p.often(count, homes(gone), homes(first))
+	often := p.often(count, homes(gone))
 	oftener := strings.Replace(often, "; that happened", ",", 1)
 	p.wants(o, detail) // the entries show it
-	who := list(homes(first))
+	who := list(homes(gone))
 	p.add(p.d.spread(gone, func(s *stay) int { return s.from }, moment{
 		pos: gone[0].from, lane: gone[0].home, who: who, weight: side,
 		did:  made + " for " + o.client + ", " + them + often,
@@ -103,13 +100,12 @@ func (p *plot) vain(o *op) {
 	}))
 }
 
-// often returns how often something happened on servers, by a count for each. named
-// are the servers that the text has named: "; that happened twice", "; that happened
-// twice on redis-1 and 3 times on redis-2". It returns "" if it happened once and
-// they were named.
-func (p *plot) often(count map[string]int, all, named []string) string {
+// often returns how often something happened on servers, by a count for each: ";
+// that happened twice", "; that happened twice on redis-1 and 3 times on redis-2". It
+// returns "" if it happened once on each.
+func (p *plot) often(count map[string]int, all []string) string {
 	var each []string
-	same := slices.Equal(all, named)
+	same := true
 	for _, server := range all {
 		same = same && count[server] == count[all[0]]
 		each = append(each, times(count[server])+" on "+server)
@@ -444,18 +440,11 @@ func (p *plot) nobody(asked *op, pos int, did, does string) moment {
 		return m
 	}
 	p.with(o.client)
-	m.lane, m.actor, m.who = o.client, o.client, o.client
-	which, lock := ", which nobody ", " the lock"
-	ended, ends := "was refused the lock", "is refused the lock"
-	switch {
-	case o.err == history.ErrHeld:
-	case o.err == history.ErrTimeout:
-		ended, ends = "stopped waiting for the lock", "stops waiting for the lock"
-	case o.outcome == history.Info:
-		m.who = possessive(o.client) + " acquire"
-		which, lock, ended, ends = ": nobody ", "", "ended, its outcome unknown", "ends, its outcome unknown"
-	default:
-		which, lock, ended, ends = ": nobody ", "", "ended its acquire without a grant", "ends its acquire without a grant"
+	who, ended, ends := p.ended(o)
+	m.lane, m.actor, m.who = o.client, o.client, who
+	which, lock := ": nobody ", ""
+	if strings.HasSuffix(ended, " the lock") {
+		which, lock = ", which nobody ", " the lock"
 	}
 	m.did = ended + which + strings.Replace(did, lock, "", 1)
 	m.line = m.who + " " + ends + which + strings.Replace(does, lock, "", 1)

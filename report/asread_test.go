@@ -1,0 +1,159 @@
+package report
+
+import "github.com/lockcheck/lockcheck/checker"
+
+// asRead are histories whose story a reader could take for something else than what the
+// lines show.
+var asRead = []truth{
+	{
+		"an entry that ended between two requests of a release", "", `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":9000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":9001000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"],"point":"c1 release: before request 2, DEL after GET"}
+{"time":10002000000,"process":"redis-1","type":"event","f":"expire","op":1}
+{"time":10100000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":10101000000,"process":"redis-1","type":"event","f":"grant","op":7,"by":7}
+{"time":10102000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":20000000000}
+{"time":12000000000,"process":"nemesis","type":"info","f":"pause-end","id":1,"on":["c1"]}
+{"time":12001000000,"process":"redis-1","type":"event","f":"remove","op":7,"by":4}
+{"time":12002000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}`,
+		[]string{"redis-1 dropped the entry, before the DEL of c1's release got there."},
+		[]string{"before c1's release got there"},
+	},
+	{
+		"an entry that ended after the first answer to a release", "", `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":9000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":9001000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"],"point":"c1 release: after request 1, GET"}
+{"time":10002000000,"process":"redis-1","type":"event","f":"expire","op":1}
+{"time":10100000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":10101000000,"process":"redis-1","type":"event","f":"grant","op":7,"by":7}
+{"time":10102000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":20000000000}
+{"time":12000000000,"process":"nemesis","type":"info","f":"pause-end","id":1,"on":["c1"]}
+{"time":12001000000,"process":"redis-1","type":"event","f":"remove","op":7,"by":4}
+{"time":12002000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}`,
+		[]string{"redis-1 dropped the entry, before the rest of c1's release got there."},
+		[]string{"before c1's release got there"},
+	},
+	{
+		"a majority that expired, and a late entry", "", `{"lockcheck":1,"lease_ms":10000,"nodes":3,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":1000000,"process":"redis-2","type":"event","f":"grant","op":1,"by":1}
+{"time":200000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10150000000}
+{"time":300000000,"process":"redis-3","type":"event","f":"grant","op":1,"by":1}
+{"time":5000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":10001000000,"process":"redis-1","type":"event","f":"expire","op":1}
+{"time":10001000000,"process":"redis-2","type":"event","f":"expire","op":1}
+{"time":10030000000,"process":"redis-1","type":"event","f":"grant","op":6,"by":6}
+{"time":10030000000,"process":"redis-2","type":"event","f":"grant","op":6,"by":6}
+{"time":10040000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":20000000000}
+{"time":10200000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"c2 was granted the lock by redis-1 and redis-2, although c1 thought that its lease ran until 10.15 s"},
+		[]string{"although c1's lease ran"},
+	},
+	{
+		"a minority of entries that nobody lost", "", `{"lockcheck":1,"lease_ms":10000,"nodes":5,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":1000000,"process":"redis-2","type":"event","f":"grant","op":1,"by":1}
+{"time":200000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":300000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":400000000,"process":"redis-3","type":"event","f":"grant","op":5,"by":5}
+{"time":400000000,"process":"redis-4","type":"event","f":"grant","op":5,"by":5}
+{"time":400000000,"process":"redis-5","type":"event","f":"grant","op":5,"by":5}
+{"time":500000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":10000000000}
+{"time":900000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"although c1's lease ran until 10.00 s"},
+		[]string{"thought"},
+	},
+	{
+		"a lease by a clock that was set back", "", `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"process":"nemesis","type":"info","f":"skew","id":1,"on":["c1"],"amount_ns":-15000000000}
+{"time":1000000,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":2,"by":2}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":11000000000}
+{"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":1001000000,"process":"redis-1","type":"event","f":"takeover","op":2,"by":5}
+{"time":1002000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":12000000000}
+{"time":2000000000,"process":"nemesis","type":"info","f":"skew-end","id":1,"on":["c1"]}
+{"time":2000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"although c1 thought that its lease ran until 11.00 s", "c1's clock was set 15 s back. "},
+		[]string{"for 2 s"},
+	},
+	{
+		"a release that removed its entry and was answered no", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":11000000000}
+{"time":2000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":3000000000,"process":"redis-1","type":"event","f":"takeover","op":1,"by":4}
+{"time":3000000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":13000000000}
+{"time":4000000000,"client":"c2","process":2,"type":"invoke","f":"release","grant":2}
+{"time":4000000000,"process":"redis-1","type":"event","f":"remove","op":4,"by":7}
+{"time":4100000000,"client":"c2","process":2,"type":"fail","f":"release","grant":2,"error":"not-held"}
+{"time":5000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":5100000000,"client":"c1","process":1,"type":"fail","f":"release","grant":1,"error":"not-held"}`,
+		[]string{"c1 releases the lock and is told that it no longer holds it"},
+		nil,
+	},
+	{
+		"a server that is paused in a time without an end", "", `{"lockcheck":1,"lease_ms":10000,"nodes":3}
+{"time":0,"process":"nemesis","type":"info","f":"server-pause","id":1,"on":["redis-2"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"process":"nemesis","type":"info","f":"server-pause-done","id":1,"on":["redis-2"]}
+{"time":1250000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":2000000000,"client":"c1","process":1,"type":"invoke","f":"release"}
+{"time":2000000000,"client":"c1","process":1,"type":"ok","f":"release"}
+{"time":3000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"Between 0.000 s and 1.00 s redis-2 was paused, until the end."},
+		nil,
+	},
+	{
+		"a fault in force when the run ends, and one that ended before", "", `{"lockcheck":1,"lease_ms":10000,"nodes":3}
+{"time":0,"process":"nemesis","type":"info","f":"server-pause","id":1,"on":["redis-2"]}
+{"time":0,"process":"nemesis","type":"info","f":"server-pause","id":2,"on":["redis-3"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"process":"nemesis","type":"info","f":"server-pause-end","id":2,"on":["redis-3"]}
+{"time":1250000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":2000000000,"client":"c1","process":1,"type":"invoke","f":"release"}
+{"time":2000000000,"client":"c1","process":1,"type":"ok","f":"release"}
+{"time":3000000000,"process":"nemesis","type":"info","f":"server-pause-end","id":1,"on":["redis-2"]}
+{"time":3000000000,"process":"nemesis","type":"info","f":"server-pause-end-done","id":1,"on":["redis-2"]}
+{"time":3000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"redis-2 was paused. ", "redis-3 was paused for 1 s. "},
+		[]string{"for 3 s"},
+	},
+	{
+		"a fault between a release and its answer", "", `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":2000000000,"client":"c1","process":1,"type":"invoke","f":"release"}
+{"time":2010000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"]}
+{"time":4000000000,"process":"nemesis","type":"info","f":"pause-end","id":1,"on":["c1"]}
+{"time":4500000000,"client":"c1","process":1,"type":"ok","f":"release"}
+{"time":5000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":5000000000,"client":"c2","process":2,"type":"ok","f":"acquire"}`,
+		[]string{"At 2.00 s it began to release the lock. At 2.01 s it was paused for 1.99 s. At 4.00 s it woke up. At 4.50 s it got the answer to its release: yes."},
+		nil,
+	},
+	{
+		"an entry that expires after its client has given it up", "", `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":5000000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"]}
+{"time":9000000000,"process":"nemesis","type":"info","f":"pause-end","id":1,"on":["c1"]}
+{"time":9990000000,"client":"c1","process":1,"type":"event","f":"lost","grant":1}
+{"time":10002000000,"process":"redis-1","type":"event","f":"expire","op":1}
+{"time":11000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":11100000000,"process":"redis-1","type":"event","f":"grant","op":8,"by":8}
+{"time":11200000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":21000000000}`,
+		[]string{"it noticed that it had lost the lock. At 10.00 s redis-1 dropped c1's entry: its lease was over."},
+		[]string{"lease ended and"},
+	},
+}

@@ -1,0 +1,160 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// fewAcquires is the largest number of acquires of a run whose story tells of every
+// client.
+const fewAcquires = 8
+
+// complete adds to the story of a short run without a violation what decided its
+// outcome: who held while a client of the story waited, which operations failed, which
+// entries were lost, and what came of the other clients.
+func (p *plot) complete() {
+	asks := 0
+	for _, o := range p.d.all {
+		if o.asks() {
+			asks++
+		}
+	}
+	if asks > fewAcquires {
+		return
+	}
+	p.weigh(side, func() {
+		for _, g := range slices.Backward(p.d.grants) {
+			if p.told(g.got) {
+				p.predecessor(g)
+			}
+		}
+		for i, o := range p.d.all {
+			if o.outcome == history.Fail && !slices.ContainsFunc(p.d.all[:i], o.failsLike) {
+				p.fails(o)
+			}
+		}
+		for _, s := range p.d.stays {
+			if s.to != none && s.by == nil && (s.how == history.Lose || p.d.queue) {
+				p.entryEnds(s)
+			}
+		}
+	})
+	p.weigh(detail, func() {
+		for _, o := range p.d.all {
+			late := slices.DeleteFunc(slices.Clone(o.stays), func(s *stay) bool {
+				return o.over() == none || p.d.at(s.from)-p.d.at(o.over()) <= p.d.slack()
+			})
+			if len(late) > 0 && slices.Contains(p.clients, o.client) {
+				p.makes("", late...)
+			}
+		}
+		for _, o := range p.d.all {
+			if o.asks() && !slices.Contains(p.clients, o.client) {
+				p.outcome(o)
+			}
+		}
+	})
+	if p.whole && !slices.ContainsFunc(p.d.grants, func(g *grant) bool { return !p.told(g.got) }) {
+		p.coda, p.whole = "", false
+	}
+}
+
+// weigh gives the moments that tell adds a weight, unless they weigh less.
+func (p *plot) weigh(w weight, tell func()) {
+	n := len(p.moments)
+	tell()
+	for i := range p.moments[n:] {
+		m := &p.moments[n+i]
+		m.weight = max(m.weight, w)
+	}
+}
+
+// failsLike reports whether o and x are failed operations of one kind by one client.
+func (o *op) failsLike(x *op) bool {
+	return x.outcome == history.Fail && x.client == o.client && x.f == o.f && x.err == o.err
+}
+
+// predecessor tells of the hold that g's acquire had to wait for.
+func (p *plot) predecessor(g *grant) {
+	var last *grant
+	for _, o := range p.d.grants {
+		if before(o.end, g.got) && o.end > g.op.invoke && (last == nil || last.end < o.end) {
+			last = o
+		}
+	}
+	if last != nil {
+		p.granted(last, "", "")
+		p.leaves(last, side)
+	}
+}
+
+// outcome tells what came of an acquire.
+func (p *plot) outcome(o *op) {
+	if o.grant != nil {
+		p.granted(o.grant, "", "")
+		p.leaves(o.grant, side)
+		return
+	}
+	p.fails(o)
+}
+
+// fails tells of an operation that did not do what its client wanted.
+func (p *plot) fails(o *op) {
+	switch {
+	case o.done == none || o.err == history.ErrCrashed:
+	case o.asks() && o.outcome != history.OK:
+		who, did, does := p.ended(o)
+		often := 0
+		for _, x := range p.d.all {
+			if o.failsLike(x) {
+				often++
+			}
+		}
+		if often > 1 {
+			did, does = did+"; that happened "+times(often), does+", "+times(often)
+		}
+		p.with(o.client)
+		if p.d.queue && len(o.stays) > 0 {
+			p.queued(o.stays[0])
+			p.entryEnds(o.stays[0])
+		}
+		p.add(moment{pos: o.done, lane: o.client, actor: o.client, who: who, did: did, line: who + " " + does})
+	case o.f == history.Release && o.grant != nil:
+		p.leaves(o.grant, side)
+	case o.f == history.Release:
+		p.with(o.client)
+		p.add(moment{
+			pos: o.done, lane: o.client, actor: o.client, who: o.client,
+			did:  "tried to release the lock, which it did not hold, and was refused",
+			line: o.client + " tries to release the lock, which it does not hold, and is refused",
+		})
+	}
+}
+
+// ended returns in words how an acquire ended without a grant.
+func (p *plot) ended(o *op) (who, did, does string) {
+	switch {
+	case o.err == history.ErrHeld:
+		return o.client, "was refused the lock", "is refused the lock"
+	case o.err == history.ErrTimeout:
+		return o.client, "stopped waiting for the lock", "stops waiting for the lock"
+	case o.outcome == history.Info:
+		return possessive(o.client) + " acquire", "ended, its outcome unknown", "ends, its outcome unknown"
+	}
+	why := p.d.reason(o)
+	return o.client, "ended its acquire without a grant" + why, "ends its acquire without a grant" + why
+}
+
+// longestReason is the largest number of characters of an error's text that a story repeats.
+const longestReason = 60
+
+// reason returns the text of the error with which an operation ended, in brackets, or "".
+func (d *digest) reason(o *op) string {
+	text, _, _ := strings.Cut(strings.TrimPrefix(d.h.Entries[o.done].Text, o.err+": "), "\n")
+	if text == "" || len([]rune(text)) > longestReason {
+		return ""
+	}
+	return " (" + text + ")"
+}
