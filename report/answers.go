@@ -25,7 +25,7 @@ func (p *plot) answers(witness []int) bool {
 			return false
 		case o.outcome == history.OK:
 			p.asks(o)
-			p.title = o.client + " was told that it holds " + p.lock() + ", and no server had granted it"
+			p.title = o.client + " was told that it holds " + p.lock() + ", and no entry for it was visible"
 			p.granted(o.grant, "", "")
 			return true
 		default:

@@ -102,6 +102,41 @@ var asRead = []truth{
 		nil,
 	},
 	{
+		"an entry that went with its session", "", `{"lockcheck":1,"version":"1","lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"process":"mysql-1","type":"event","f":"grant","op":1,"by":1}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1}
+{"time":2000000000,"process":"mysql-1","type":"event","f":"lose","op":1,"text":"session-over"}
+{"time":3000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":3000000000,"process":"mysql-1","type":"event","f":"grant","op":5,"by":5}
+{"time":3000000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2}`,
+		[]string{"mysql-1 dropped c1's entry with its session, while c1 still believed", " T 10 s At"},
+		[]string{"lost", "lease 10 s"},
+	},
+	{
+		"grants without a visible entry, one of which is visible later", checker.Exclusion, `{"lockcheck":1,"version":"1","lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":11000000000}
+{"time":3000000000,"client":"c2","process":2,"type":"invoke","f":"acquire","text":"out of turn"}
+{"time":3000000000,"process":"mysql-1","type":"event","f":"grant","op":3,"by":3}
+{"time":3000000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":13000000000}
+{"time":4000000000,"process":"mysql-1","type":"event","f":"grant","op":1,"by":1}
+{"time":4000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"c1 was told that it had the lock, with a lease until 11.00 s, but its entry was visible only from 4.00 s on.",
+			"c2 was granted the lock out of turn", " lease 10 s At",
+		},
+		[]string{"no server had granted"},
+	},
+	{
+		"a grant without an entry", checker.Answers, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":11000000000}
+{"time":4000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"c1 was told that it holds the lock, and no entry for it was visible lease", "but no entry for it was visible."},
+		nil,
+	},
+	{
 		"a server that is paused in a time without an end", "", `{"lockcheck":1,"lease_ms":10000,"nodes":3}
 {"time":0,"process":"nemesis","type":"info","f":"server-pause","id":1,"on":["redis-2"]}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}

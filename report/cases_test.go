@@ -7,8 +7,8 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
-	"github.com/lockcheck/lockcheck/report"
 )
 
 // Stories of cases show the steps that make the failure clear, as the history has
@@ -63,6 +63,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		}, nil},
 		{"redlock-continuous-partitions", []string{
 			"gave up on its release without knowing what had come of it.",
+			"Nobody held the lock from 1.00 s to 10.16 s while c2 waited, but handover does not count the time of a fault that is in force (partition).",
 		}, []string{"stopped waiting for an answer to its release"}},
 		{"zk-create-connloss-orphan", []string{ // only the reply was lost, and nobody knows that
 			"the network was set to reset the connection at the next reply of zk-3 to c2, and did: the request got through.",
@@ -114,7 +115,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			"c2's acquire removed its node.", "c2 was refused the lock. At 15.07 s c1 released the lock.",
 		}, []string{"Not shown"}},
 		{"zk-exists-null-enters remedied", []string{"zk-3 dropped c2's node: its session was over."}, nil},
-		{"redlock-delayed-restart", []string{"redis-3 lost c1's entry"}, nil},
+		{"redlock-delayed-restart", []string{"redis-3 lost c1's entry", "answers, liveness and handover case"}, nil},
 		{"redis-setnx-getset-blind remedied", []string{"At 19.03 s c2 released the lock. At 19.08 s c3 was granted the lock"}, nil},
 		{"redlock-split-vote remedied", []string{"There was 1 more grant."}, nil},
 		{"mysql-unowned-unlock remedied", []string{
@@ -125,6 +126,9 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		}, nil},
 		{"mysql-client-clock-skew remedied", []string{"c3 was granted the lock"}, []string{"Not shown"}},
 		{"mysql-timeout-drift healthy", []string{"c2 was refused the lock."}, nil},
+		{"zk-event-thread-blocked remedied", []string{"while c3 waited, but handover does not count"}, nil},
+		{"zk-session-expiry-holder healthy", nil, []string{"handover does not"}},
+		{"mysql-getlock-half-open remedied", []string{"T 10 s", "mysql-1 dropped c1's entry with its session."}, []string{"lost c1", "lease"}},
 		{"mysql-fair-dead-waiters remedied", []string{"At 6.01 s c1 released the lock. At 8."}, nil},
 		{"mysql-fair-dead-waiters", []string{"c2, c3, c4 and c5 were killed.", " c6 ···", " not shown 4 5 "}, nil},
 	} {
@@ -145,14 +149,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var o report.Options
-		if len(s.Must) > 0 {
-			o.About = s.Must[0]
-		}
-		if c.Kind == catalogue.Control {
-			o = report.Options{Promise: s.Must}
-		}
-		text := told(t, j, o, tt.id)
+		text := told(t, j, rundir.StoryOptions(j), tt.id)
 		flat := strings.Join(strings.Fields(text), " ")
 		for _, w := range tt.wants {
 			if !strings.Contains(flat, w) {

@@ -199,7 +199,9 @@ func (p *plot) lost(s *stay) {
 		return
 	}
 	did, does, why := "lost", "loses", ""
-	if master, yes := p.d.resigned(s); yes {
+	if p.d.h.Entries[s.to].Text == history.SessionOver {
+		did, does, why = "dropped", "drops", " with its session"
+	} else if master, yes := p.d.resigned(s); yes {
 		did, does, why = "dropped", "drops", ", to become a replica of "+master
 	} else if p.d.evicts(s.server, s.to) {
 		did, does = "evicted", "evicts"

@@ -104,12 +104,20 @@ func (p *plot) granted(g *grant, note, now string) {
 		p.makes(", whose acquire was not over yet", entries...)
 	}
 	by, on := p.grantors(entries)
+	if p.d.h.Entries[g.op.invoke].Text == outOfTurn {
+		by, on = " out of turn"+by, " out of turn"+on
+	}
 	m.did = "was granted the lock" + by + with + note
 	m.line = g.client + " acquires the lock" + on + short + now
 	switch until := g.until(g.got); {
 	case p.d.unserved(g):
-		m.did = "was told that it had the lock" + with + ", but no server had granted it" + note
-		m.line = g.client + " is told that it has the lock" + short + ", which no server has granted" + now
+		but, line := "no entry for it was visible", "no entry for it is visible"
+		if s := g.op.served; s != none {
+			but = "its entry was visible only from " + p.d.units.at(p.d.at(s)) + " on"
+			line = "its entry is visible only from " + p.d.units.at(p.d.at(s)) + " on"
+		}
+		m.did = "was told that it had the lock" + with + ", but " + but + note
+		m.line = g.client + " is told that it has the lock" + short + "; " + line + now
 	case g.confirmed:
 		p.unanswered(g.op)
 		by := possessive(g.client) + " renewal"
@@ -127,6 +135,9 @@ func (p *plot) granted(g *grant, note, now string) {
 	}
 	p.add(m)
 }
+
+// outOfTurn is the text of an acquire that takes no place in the queue.
+const outOfTurn = "out of turn"
 
 // grantors lists the servers that granted a lock, if there are several: " by redis-1
 // and redis-2", and " on" them.

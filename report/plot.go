@@ -120,6 +120,11 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 	if p.everyFault && !p.whole && !p.empty() {
 		p.coda = strings.TrimSpace(p.coda + " " + p.rest())
 	}
+	if p.everyFault && slices.ContainsFunc(verdicts, func(v checker.Verdict) bool {
+		return v.Property == checker.Handover && v.Outcome == checker.Valid
+	}) {
+		p.coda = strings.TrimSpace(p.coda + " " + p.excused())
+	}
 	return p
 }
 

@@ -70,7 +70,7 @@ func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Option
 	subject := choose(h, verdicts, o)
 	if n := len(h.Entries); n > StoryEntries {
 		p.headline(h, verdicts, subject, "")
-		p.run(&h.Header)
+		p.run(h)
 		p.blank()
 		p.text(2, plain, TooLong(n))
 		p.others(verdicts, subject)
@@ -78,7 +78,7 @@ func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Option
 	}
 	plot := newPlot(h, verdicts, subject)
 	p.headline(h, verdicts, subject, plot.title)
-	p.run(&h.Header)
+	p.run(h)
 	if plot.empty() {
 		p.blank()
 		p.text(2, plain, "Nothing happened in this run: nobody asked for a lock.")
@@ -136,7 +136,8 @@ func (p *page) headline(h *history.History, verdicts []checker.Verdict, subject 
 }
 
 // run identifies the run.
-func (p *page) run(h *history.Header) {
+func (p *page) run(run *history.History) {
+	h := &run.Header
 	var about []string
 	add := func(s string) { about = append(about, s) }
 	if h.Case != "" {
@@ -153,6 +154,8 @@ func (p *page) run(h *history.Header) {
 		lease := "lease "
 		if strings.HasPrefix(h.Lock, "zk-") {
 			lease = "session time-out "
+		} else if h.Version != "" && !leased(run) {
+			lease = "T "
 		}
 		add(lease + newUnits(h.Lease()).span(h.Lease()))
 	}
@@ -174,6 +177,19 @@ func (p *page) run(h *history.Header) {
 	if len(about) > 0 {
 		p.text(2, dim, strings.Join(about, ", "))
 	}
+}
+
+// leased reports whether a grant has a lease, or there is no grant.
+func leased(h *history.History) bool {
+	granted := false
+	for i := range h.Entries {
+		if e := &h.Entries[i]; e.ValidUntil != 0 {
+			return true
+		} else if e.Type == history.OK && (e.F == history.Acquire || e.F == history.Try) {
+			granted = true
+		}
+	}
+	return !granted
 }
 
 // others names the violations that the story is not about.

@@ -427,8 +427,8 @@ var truths = []truth{
 {"time":3000000000,"process":"nemesis","type":"info","f":"ended"}`,
 		[]string{
 			"c1 was granted the lock, with a lease until 10.00 s.",
-			"At 2.00 s c2 was told that it had the lock, but no server had granted it: from then on both held it.",
-			"2.000 s c2 is told that it has the lock, lease until 11.00 s, which no server has granted: both hold it",
+			"At 2.00 s c2 was told that it had the lock, but no entry for it was visible: from then on both held it.",
+			"2.000 s c2 is told that it has the lock, lease until 11.00 s; no entry for it is visible: both hold it",
 		},
 		[]string{"c2 was granted", "c2 acquires"},
 	},

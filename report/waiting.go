@@ -44,7 +44,7 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 	if asked != nil && !p.split(free, 1) {
 		p.vain(asked)
 	}
-	p.absent(asked, free)
+	p.absent(p.grantedAt(free.end, asked), free)
 	if entry != nil {
 		p.obstacle(entry, free)
 		p.line(entry, free)
@@ -54,6 +54,16 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 	}
 	p.ending(entry, asked, free)
 	return true
+}
+
+// grantedAt returns the acquire that was granted the lock at a position, or else other.
+func (p *plot) grantedAt(pos int, other *op) *op {
+	for _, g := range p.d.grants {
+		if g.got == pos {
+			return g.op
+		}
+	}
+	return other
 }
 
 // vain tells of the entries that an acquire made on a minority of servers and removed
@@ -276,33 +286,39 @@ func (p *plot) renewedForAnother(free gap) *foreign {
 // longestFree returns the longest time between two positions in which no client held.
 // If a client held throughout, found is false and the result is the whole time.
 func (p *plot) longestFree(from, to int) (longest gap, found bool) {
-	var best gap
 	most := time.Duration(-1)
-	try := func(begin, end int) {
-		if end <= begin {
-			return
-		}
-		if d := p.d.at(end) - p.d.at(begin); d > most {
-			best, most = gap{begin, end}, d
+	for _, g := range p.free(from, to) {
+		if d := p.d.at(g.end) - p.d.at(g.begin); d > most {
+			longest, most, found = g, d, true
 		}
 	}
+	if !found {
+		return gap{from, to}, false
+	}
+	return longest, true
+}
+
+// free returns the times between two positions in which no client held.
+func (p *plot) free(from, to int) (list []gap) {
 	begin := from
+	add := func(end int) {
+		if begin < end {
+			list = append(list, gap{begin, end})
+		}
+	}
 	for _, g := range p.d.grants {
 		if g.got > to || begin > to {
 			break
 		}
-		try(begin, g.got)
+		add(g.got)
 		if g.end == none {
 			begin = to + 1
 		} else {
 			begin = max(begin, g.end)
 		}
 	}
-	try(begin, to)
-	if most < 0 {
-		return gap{from, to}, false
-	}
-	return best, true
+	add(to)
+	return list
 }
 
 // waiters gives lanes to two of the clients that asked meanwhile, those of the

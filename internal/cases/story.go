@@ -95,6 +95,9 @@ func healthyWords(r *harness.CaseResult) string {
 	list := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Healthy }).Strings()
 	switch len(list) {
 	case 0:
+		if len(violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Flawed })) == 0 {
+			return "Without the fault nothing is violated either."
+		}
 		return "Without the fault nothing is violated."
 	case 1:
 		return "Without the fault only " + list[0] + " is violated."

@@ -67,18 +67,17 @@ func NewVerdict(verdicts []checker.Verdict, reached checker.Counts) Verdict {
 
 // StoryOptions say what the story of a run is about. That of a case is about what
 // the case shows: the first property that it has to violate, or what it has to keep.
-// A measure that has to violate nothing may violate something else by the way.
+// A measure that has to violate nothing, or a control, may violate something else by the way.
 func StoryOptions(j *harness.Judged) (o report.Options) {
 	c, s, ok := j.Plan.Documented()
 	switch {
 	case !ok:
-	case c.Kind == catalogue.Control:
-		o.Promise = s.Must
-	case len(s.Must) > 0:
+	case len(s.Must) > 0 && c.Kind != catalogue.Control:
 		o.About = s.Must[0]
 	default:
 		o.Promise = slices.DeleteFunc(slices.Clone(checker.Properties[:]), func(p checker.Property) bool {
-			return slices.Contains(s.May, p) && j.Outcome(p) != checker.Valid
+			by := slices.Contains(s.May, p) || c.Kind == catalogue.Control && !slices.Contains(s.Must, p)
+			return by && j.Outcome(p) != checker.Valid
 		})
 	}
 	return o
