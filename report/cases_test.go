@@ -100,7 +100,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		{"mysql-timeout-drift", []string{"it began to release the lock; at 21.06 s it got the answer: yes."}, nil},
 		{"mysql-try-in-transaction", []string{
 			"the session of c1 was closed from elsewhere.",
-			"tries to release the lock and fails",
+			"tries to release the lock and fails (mysql: the session is over)",
 			" session ┼ ",
 		}, []string{"c1 releases the lock"}},
 		{"mysql-identity-collision", []string{"c1 and c3 also both held it from 5.51 s to 6.52 s.", " c1, c3 hold ├───────┤ "}, nil},
@@ -126,6 +126,11 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		}, nil},
 		{"mysql-client-clock-skew remedied", []string{"c3 was granted the lock"}, []string{"Not shown"}},
 		{"mysql-timeout-drift healthy", []string{"c2 was refused the lock."}, nil},
+		{"zk-herd-double-entry", []string{ // what let c2 in
+			"At 10.09 s it began to release the lock. Right after that its release removed its node.",
+			"it got the answer to its release of 10.09 s: no, although it had removed its node.",
+		}, nil},
+		{"redis-setnx-stale-del-race remedied", []string{"it was killed.", "c2's acquire took over c1's entry. At 12.52 s c2 was granted the lock"}, nil},
 		{"zk-event-thread-blocked remedied", []string{"while c3 waited, but handover does not count"}, nil},
 		{"zk-session-expiry-holder healthy", nil, []string{"handover does not"}},
 		{"mysql-getlock-half-open remedied", []string{"T 10 s", "mysql-1 dropped c1's entry with its session."}, []string{"lost c1", "lease"}},

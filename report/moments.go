@@ -192,6 +192,7 @@ func (p *plot) leaves(g *grant, w weight) {
 	case !slow && !interrupted:
 		if o.outcome == history.Fail && told == failed {
 			m.did, m.line = "tried to release the lock", g.client+" tries to release the lock"
+			told, hears = told+p.d.reason(o), hears+p.d.reason(o)
 		}
 		if told != "" {
 			m.did += " and " + told

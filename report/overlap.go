@@ -180,6 +180,13 @@ func (p *plot) aftermath(x, y *grant) {
 		w = side // so it hears of its loss, or frees the lock without knowing it
 	}
 	p.leaves(x, w)
+	if w == side && x.freed() {
+		for _, s := range x.op.stays {
+			if s.by == x.release {
+				p.entryEnds(s)
+			}
+		}
+	}
 	if told := y.release; told != nil && told.outcome == history.OK {
 		if answer, _, _ := p.answer(y); answer != "" {
 			p.leaves(y, side)

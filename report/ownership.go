@@ -21,6 +21,7 @@ func (p *plot) ownership(witness []int) bool {
 		if c := by.grant; c != nil && c != victim {
 			p.holder(c)
 		}
+		p.weigh(side, func() { p.succeeds(victim) })
 		p.granted(victim, "", "")
 		deed := "removed"
 		switch e.F {
@@ -42,6 +43,18 @@ func (p *plot) ownership(witness []int) bool {
 		return true
 	}
 	return false
+}
+
+// succeeds tells whose entry the acquire of g took over or removed before its grant.
+func (p *plot) succeeds(g *grant) {
+	for _, s := range p.d.stays {
+		if s.by == g.op && s.op != g.op && s.to < g.got {
+			if s.grant() != nil {
+				p.granted(s.grant(), "", "")
+			}
+			p.trespass(s)
+		}
+	}
 }
 
 // victim returns the grant that a server's line acts on, or nil if no client learned
