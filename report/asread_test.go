@@ -177,6 +177,20 @@ var asRead = []truth{
 		nil,
 	},
 	{
+		"a slow release whose entry goes before its answer", checker.Handover, `{"lockcheck":1,"lease_ms":1000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"mysql-1","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":1000000000}
+{"time":100000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":200000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":900000000,"process":"mysql-1","type":"event","f":"remove","op":1,"by":5}
+{"time":940000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}
+{"time":950000000,"process":"mysql-1","type":"event","f":"grant","op":4,"by":4}
+{"time":960000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":2000000000}`,
+		[]string{"c1 began to release the lock. At 900 ms its release removed its entry. At 940 ms c1 got the answer to its release: yes."},
+		[]string{"; at 940 ms"},
+	},
+	{
 		"an entry that expires after its client has given it up", "", `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -23,21 +22,6 @@ func (p *plot) calm() {
 	p.apart()
 	for _, m := range p.moments {
 		p.climax = max(p.climax, m.pos)
-	}
-}
-
-// apart tells that a holder had released the lock before the next one of the story was
-// granted it, so that no reader thinks that both held.
-func (p *plot) apart() {
-	var earlier *grant
-	for _, g := range p.d.grants {
-		if !p.told(g.got) {
-			continue
-		}
-		if e := earlier; e != nil && e.release != nil && e.release.invoke < g.got && (p.everyFault || e.until(g.got) > p.d.at(g.got)) {
-			p.leaves(e, side)
-		}
-		earlier = g
 	}
 }
 
@@ -371,51 +355,6 @@ func (p *plot) undisturbed() bool {
 		p.coda = fmt.Sprintf("And so on: the lock was granted %d times, and no fault struck.", n) + p.overtaken()
 	}
 	return true
-}
-
-// excused returns a sentence about a time that handover does not count: nobody held the
-// lock, a client waited for longer than handover allows, and a fault was in force. It
-// returns "" if there is none.
-func (p *plot) excused() string {
-	bound := cmp.Or(time.Duration(p.d.h.Header.HandoverMS)*time.Millisecond, p.d.h.Header.Lease()/2)
-	for _, free := range p.free(0, p.d.last()) {
-		if p.d.at(free.end)-p.d.at(free.begin) <= bound || bound == 0 {
-			continue
-		}
-		who, from, to := p.wanted(free, bound)
-		if to-from <= bound {
-			continue
-		}
-		var names []string
-		for _, f := range p.d.faults {
-			if f.Stops && !f.Once && !f.Ends && p.d.at(f.begins) < to && p.d.at(f.end) > from && !slices.Contains(names, f.Name) {
-				names = append(names, f.Name)
-			}
-		}
-		if len(names) > 0 {
-			return fmt.Sprintf("Nobody held the lock %s while %s waited, but handover does not count the time of a fault that is in force (%s).",
-				p.during(span{from: from, to: to}), who, list(names))
-		}
-	}
-	return ""
-}
-
-// wanted returns the first time in a gap in which a client waited, and which did first.
-// A client that asks again within bound goes on waiting.
-func (p *plot) wanted(free gap, bound time.Duration) (who string, from, to time.Duration) {
-	for _, o := range p.d.all {
-		if !o.asks() || o.invoke >= free.end || !before(free.begin, o.over()) {
-			continue
-		}
-		if who == "" {
-			who, from = o.client, max(p.d.at(o.invoke), p.d.at(free.begin))
-			to = from
-		}
-		if p.d.at(o.invoke) <= to+bound {
-			to = max(to, min(p.d.at(o.over()), p.d.at(free.end)))
-		}
-	}
-	return who, from, to
 }
 
 // meets returns a function that reports whether a fault may have touched an operation

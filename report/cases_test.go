@@ -131,6 +131,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			"it got the answer to its release of 10.09 s: no, although it had removed its node.",
 		}, nil},
 		{"redis-setnx-stale-del-race remedied", []string{"it was killed.", "c2's acquire took over c1's entry. At 12.52 s c2 was granted the lock"}, nil},
+		{"mysql-fair-timeout-ghost remedied", []string{"c3 was granted the lock", "released the lock."}, []string{"And so on"}},
 		{"zk-event-thread-blocked remedied", []string{"while c3 waited, but handover does not count"}, nil},
 		{"zk-session-expiry-holder healthy", nil, []string{"handover does not"}},
 		{"mysql-getlock-half-open remedied", []string{"T 10 s", "mysql-1 dropped c1's entry with its session."}, []string{"lost c1", "lease"}},

@@ -31,6 +31,9 @@ type moment struct {
 	obvious bool // right after the moment before it, where adds nothing new
 
 	noEntry bool // it has a time of its own, and pos is the entry after it
+
+	answers         int    // of the answer to a release: the release's position
+	answered, reads string // what it says if it is one sentence, and one line, with the release; "": it is not
 }
 
 // weight is the importance of a moment. The least important ones are dropped if there
@@ -209,15 +212,13 @@ func (p *plot) leaves(g *grant, w weight) {
 		case o.over() == none:
 			m.did += "; no answer had come by the end"
 			m.line += "; no answer has come by the end"
-		case (late == yes || o.done > p.climax) && !interrupted && !others:
-			at := "; at " + p.d.units.at(p.d.at(o.done)) + " it "
-			did, does = heard(late, "")
-			m.did += at + did
-			m.line += at + does
 		case late != "":
 			a := moment{
 				pos: o.done, lane: o.client, actor: o.client, who: o.client, weight: detail,
-				did: did, line: o.client + " " + does,
+				did: did, line: o.client + " " + does, answers: o.invoke,
+			}
+			if (late == yes || o.done > p.climax) && !interrupted && !others {
+				a.answered, a.reads = heard(late, "")
 			}
 			if w == detail {
 				a.did = ""

@@ -205,6 +205,18 @@ func (p *plot) order() {
 			m.line = strings.Replace(m.line, "acquires the lock", "acquires the lock again", 1)
 		}
 	}
+	for i := len(p.moments) - 1; i > 0; i-- {
+		release, m := &p.moments[i-1], &p.moments[i]
+		if m.answered == "" || m.answers != release.pos {
+			continue
+		}
+		at := "; at " + p.d.units.at(m.at) + " it "
+		if release.did != "" {
+			release.did += at + m.answered
+		}
+		release.line += at + m.reads
+		p.moments = slices.Delete(p.moments, i, i+1)
+	}
 	first := func(client string) int {
 		i := slices.IndexFunc(p.moments, func(m moment) bool { return m.lane == client })
 		if i < 0 {
