@@ -132,6 +132,10 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		}, nil},
 		{"redis-setnx-stale-del-race remedied", []string{"it was killed.", "c2's acquire took over c1's entry. At 12.52 s c2 was granted the lock"}, nil},
 		{"mysql-fair-timeout-ghost remedied", []string{"c3 was granted the lock", "released the lock."}, []string{"And so on"}},
+		{"redlock-crash-no-persist remedied", []string{ // why c2 makes no entries for a while
+			"redis-1, redis-2, redis-4 and redis-5 made entries for c2, which were never a majority",
+			"At 5.00 s redis-4 and redis-5 made entries for c1, whose acquire was over.",
+		}, nil},
 		{"zk-event-thread-blocked remedied", []string{"while c3 waited, but handover does not count"}, nil},
 		{"zk-session-expiry-holder healthy", nil, []string{"handover does not"}},
 		{"mysql-getlock-half-open remedied", []string{"T 10 s", "mysql-1 dropped c1's entry with its session."}, []string{"lost c1", "lease"}},

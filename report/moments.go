@@ -44,6 +44,7 @@ const (
 	key    weight = iota // there is no story without it
 	side                 // it helps the reader to understand
 	detail               // optional
+	minor                // optional, and without a sentence
 )
 
 // add adds a moment, unless its entry has one already.

@@ -157,7 +157,7 @@ func (p *plot) empty() bool { return len(p.moments) == 0 }
 func (p *plot) settle() {
 	p.order()
 	p.gather()
-	for weight := detail; len(p.moments) > maxMoments && weight > key; weight-- {
+	for weight := minor; len(p.moments) > maxMoments && weight > key; weight-- {
 		room := maxMoments
 		for i := range p.moments {
 			if p.moments[i].weight < weight {

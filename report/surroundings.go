@@ -62,7 +62,7 @@ func (p *plot) surroundings() {
 			if p.d.lingers(f) {
 				line += " (between " + p.d.units.at(p.d.at(f.heals)) + " and " + p.d.units.at(p.d.at(f.end)) + ")"
 			}
-			end := moment{pos: f.end, lane: lane, line: line, weight: detail}
+			end := moment{pos: f.end, lane: lane, line: line, weight: minor}
 			if p.d.h.Entries[f.end].Process.Name != history.Nemesis { // a line that shows its end
 				end.at, end.noEntry = p.d.at(f.end), true
 			}
