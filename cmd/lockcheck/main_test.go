@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +17,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -58,10 +56,6 @@ func lockcheck(t *testing.T, args ...string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// ofAFile matches a quoted line of a history with its number. Such lines are not
-// wrapped.
-var ofAFile = regexp.MustCompile(`^ *\d+  .*[{"\[(]`)
-
 func (r result) wants(t *testing.T, code int, words ...string) {
 	t.Helper()
 	if r.code != code {
@@ -72,13 +66,8 @@ func (r result) wants(t *testing.T, code int, words ...string) {
 			t.Errorf("%q is not said:\n%s%s", w, r.stdout, r.stderr)
 		}
 	}
-	if strings.HasPrefix(r.stdout, "{") {
-		return
-	}
-	for line := range strings.Lines(r.stdout) {
-		if n := len([]rune(strings.TrimRight(line, "\n"))); n > layout.Columns && !strings.Contains(line, "lockcheck-out") && !strings.Contains(line, os.TempDir()) && !ofAFile.MatchString(line) {
-			t.Errorf("%d columns: %s", n, line)
-		}
+	if line := tooWide(r.stdout); line != "" {
+		t.Errorf("%d columns: %s", len([]rune(line)), line)
 	}
 }
 
@@ -200,140 +189,6 @@ func TestRunsThatReachedNothingProveNothing(t *testing.T) {
 	// The only connection has to be reset when nothing is being sent on it any more.
 	lockcheck(t, "run", "redis-set-lua", "--fault", "kill-connection", "--clients", "1", "--acquires", "1", "--faults", "1", "--seed", "33",
 		"--runs", "1", "--promise", "exclusion", "--out", t.TempDir()).wants(t, unproven, "Proves nothing")
-}
-
-func TestBadInput(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		t.Helper()
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	broken := write("broken.jsonl", `{"lockcheck":1}`+"\n"+`{"type":"invoke","f":"acquire","process":1}`+"\n"+`{"type":`+"\n"+`{"type":"ok","f":"acquire","process":1}`+"\n")
-	empty := write("empty.jsonl", "")
-	quiet := write("quiet.jsonl", `{"lockcheck":1,"lease_ms":1000}`+"\n")
-	nobody := write("nobody.jsonl", `{"lockcheck":1,"lease_ms":1000}`+"\n"+`{"type":"invoke","f":"acquire","process":1,"time":0}`+"\n"+`{"type":"fail","f":"acquire","process":1,"time":5}`+"\n")
-	open := write("open.jsonl", `{"lockcheck":1}`+"\n"+`{"type":"ok","f":"acquire","process":1}`+"\n")
-	schedule := write("schedule.json", `{"hello":1}`)
-	tests := []struct {
-		args  string
-		code  int
-		words []string
-	}{
-		{"fly", usage, []string{`no command "fly"`}},
-		{"runs redis-set-lua", usage, []string{"did you mean run"}},
-		{"case redis-get-del-rce", usage, []string{"did you mean redis-get-del-race?"}},
-		{"case redis-get-del-race --lock redis-set-lu", usage, []string{"did you mean redis-set-lua"}},
-		{"case etcd-*", usage, []string{`no case "etcd-*"`}},
-		{"run", usage, []string{"run needs a LOCK"}},
-		{"run zk-recipe --fault evict", usage, []string{"none of these faults applies: evict needs a server that evicts", "zk-recipe keeps all"}},
-		{"run redis-set-lua --fault session-expiry", usage, []string{"none of these faults applies: session-expiry needs a server that keeps sessions"}},
-		{"run redlock --fault failover", usage, []string{"the nodes of redlock have none"}},
-		{"run zk-recipe --strategy exhaustive", usage, []string{"use random runs"}},
-		{"run zk-recipe --option spin", usage, []string{"zk-recipe has no option spin"}},
-		{"case redis-get-del-race --lock zk-recipe", usage, []string{"cannot be told with zk-recipe, which stands on ZooKeeper: it happens to Redis"}},
-		{"run redis-setlua", usage, []string{"did you mean redis-set-lua"}},
-		{"run redis-set-lua --fault pasue", usage, []string{"did you mean pause?"}},
-		{"run redis-set-lua --promise exclusio", usage, []string{"did you mean exclusion"}},
-		{"run redis-set-lua --on dokcer", usage, []string{"did you mean docker"}},
-		{"run redis-set-lua --strategy luck", usage, []string{"it can be random, pct"}},
-		{"run redis-set-lua --strategy pct --on docker", usage, []string{"how long each message takes"}},
-		{"run redis-set-lua --strategy pct --depth 0", usage, []string{"--depth 0: it goes from 1 to 16"}},
-		{"run redis-set-lua --strategy pct --depth 17", usage, []string{"--depth 17: it goes from 1 to 16"}},
-		{"run redis-set-lua --depth 2", usage, []string{"--depth is of --strategy pct only"}},
-		{"run redis-set-lua --strategy random --depth 2", usage, []string{"--depth is of --strategy pct only"}},
-		{"run redis-set-lua --clients 0", usage, []string{"--clients 0: it has to be at least 1"}},
-		{"run redis-set-lua --clients 3000000", usage, []string{"--clients 3000000: it can be 200 at most"}},
-		{"run redis-set-lua --acquires 1000000000", usage, []string{"--acquires 1000000000: it can be 1000 at most"}},
-		{"run redis-set-lua --faults 1001", usage, []string{"--faults 1001: it can be 1000 at most"}},
-		{"run redis-set-lua --jobs 257", usage, []string{"--jobs 257: it can be 256 at most"}},
-		{"run redis-set-lua --runs 1000000001", usage, []string{"--runs 1000000001: it can be 1000000000 at most"}},
-		{"matrix redis-set-lua --jobs 257", usage, []string{"--jobs 257: it can be 256 at most"}},
-		{"bench contention --jobs 257", usage, []string{"--jobs 257: it can be 256 at most"}},
-		{"run --on docker --worker 'a", usage, []string{`--worker: "'a" cannot be split into words: a quote or a backslash has no end`}},
-		{"run --on docker --worker nothing-like-it", usage, []string{"--worker: nothing-like-it: executable file not found in $PATH"}},
-		{"run redis-set-lua --runs 0", usage, []string{"--runs 0: it has to be at least 1"}},
-		{"run redis-set-lua --jobs 0", usage, []string{"--jobs 0: it has to be at least 1"}},
-		{"run redis-set-lua --for 0s", usage, []string{"--for 0s: it has to be more than 0"}},
-		{"run redis-set-lua --fault pause,-pause", usage, []string{"leaves no kind of fault", "none means no fault"}},
-		{"run redis-set-lua --fault all,-all", usage, []string{"leaves no kind of fault"}},
-		{"run redis-set-lua --fault=", usage, []string{"leaves no kind of fault"}},
-		{"run redis-set-lua --workload nest", usage, []string{"did you mean nested?"}},
-		{"run redis-set-lua --workload finally", usage, []string{"finally needs a lock that releases by name, and redis-set-lua is none"}},
-		{"run redis-set-lua --workload -all", usage, []string{"leaves nothing that clients could do"}},
-		{"run redis-set-lua --workload all --strategy exhaustive", usage, []string{"one workload at a time"}},
-		{"run redis-set-lua --workload give-up --strategy exhaustive", usage, []string{"give-up cannot be searched"}},
-		{"run redis-set-lua --fault pause,-kill", usage, []string{"-kill takes out what is not in the list"}},
-		{"run redis-set-lua --runs many", usage, []string{`--runs "many": it has to be a whole number`}},
-		{"run redis-set-lua --seed -1", usage, []string{`--seed "-1": it has to be a whole number from 0`}},
-		{"run redis-set-lua --json=maybe", usage, []string{`--json "maybe": it has to be true or false`}},
-		{"run redis-set-lua --lease 1", usage, []string{"--lease"}},
-		{"run redis-set-lua --lease 1ms", usage, []string{"it has to be 200ms or more", "a quarter of the lease"}},
-		{"run redis-set-lua --lease 0s", usage, []string{"it has to be 200ms or more"}},
-		{"case --lease 199ms", usage, []string{"it has to be 200ms or more"}},
-		{"case --lease 500500us", usage, []string{"whole milliseconds"}},
-		{"run redis-set-lua --lease 11m", usage, []string{"10m at most"}},
-		{"case --pause 0s", usage, []string{"--pause 0s: it has to be more than 0"}},
-		{"case redis-expiry-while-holding --pause -5s", usage, []string{"--pause -5s: it has to be more than 0"}},
-		{"case redis-token-reuse --pause 5s", usage, []string{"--pause changes nothing in redis-token-reuse"}},
-		{"case redis-get-del-race redis-token-reuse --pause 5s", usage, []string{"--pause changes nothing in redis-token-reuse"}},
-		{"case redis-setnx-client-* --pause 5s", usage, []string{"--pause changes nothing"}},
-		{"case redis-token-reuse --lock redis-setnx", usage, []string{"redis-setnx has no option reuse-id", "redis-set-lua"}},
-		{"case --lock=", usage, []string{"no lock"}},
-		{"case --lock redis-set-lua extra", usage, []string{`no case "extra"`}},
-		{"run redis-set-lua --option fast", usage, []string{`no option "fast"`}},
-		{"run zk-children --option czxid", usage, []string{"zk-children has no option czxid; these have: zk-recipe"}},
-		{"run redis-setnx --option claim", usage, []string{"redis-setnx has no option claim", "redis-set-lua"}},
-		{"run redis-set-lua --fencing=some", usage, []string{"--fencing"}},
-		{"run redis-set-lua --fly", usage, []string{"unknown flag: --fly; did you mean --for?"}},
-		{"run redis-set-lua --fautl pause", usage, []string{"unknown flag: --fautl; did you mean --fault"}},
-		{"run redis-set-lua -seed 7", usage, []string{"unknown flag: -seed; did you mean --seed?"}},
-		{"run -help", usage, []string{"unknown flag: -help; did you mean --help?"}},
-		{"run redis-set-lua -x", usage, []string{"unknown flag: -x; all: lockcheck run --help"}},
-		{"suite --shema", usage, []string{"unknown flag: --shema; did you mean --schema?"}},
-		{"bench herd --client 3", usage, []string{"unknown flag: --client; did you mean --clients?"}},
-		{"--verbos", usage, []string{"unknown flag: --verbos; did you mean --verbose?"}},
-		{"run etcd", usage, []string{`no lock "etcd"; the nearest are redlock, zk-recipe, redis-setnx (all: lockcheck list locks)`}},
-		{"run redlock --option token", usage, []string{"redlock has no option token; did you mean token=own?"}},
-		{"run --worker cat", usage, []string{"--on docker only"}},
-		{"run redis-set-lua --worker cat", usage, []string{"leave out redis-set-lua"}},
-		{"run --worker= --on docker", usage, []string{"--worker needs a command"}},
-		{"help fly", usage, []string{`no command "fly"`}},
-		{"clean up", usage, []string{"clean takes no arguments: leave out up"}},
-		{"list locks faults", usage, []string{"one thing at a time"}},
-		{"list", usage, []string{"locks, faults, workloads, cases, properties"}},
-		{"list lock", usage, []string{"did you mean locks"}},
-		{"suite " + dir, usage, []string{dir + " is a directory: name a file in it"}},
-		{"shrink " + dir, usage, []string{dir + " is a directory: name a file in it"}},
-		{"run redis-set-lua --baseline " + dir, usage, []string{"the baseline: " + dir + " is a directory: name the result.json in it"}},
-		{"check", usage, []string{"check needs a FILE"}},
-		{"check " + dir + "/none.jsonl", usage, []string{"no file"}},
-		{"check " + broken, usage, []string{"broken.jsonl:3"}},
-		{"check " + open, usage, []string{"open.jsonl"}},
-		{"check " + empty, unproven, nil},
-		{"check " + quiet, unproven, nil},
-		{"check " + nobody, unproven, nil},
-		{"check " + schedule, usage, nil},
-		{"replay " + schedule, usage, []string{"not a schedule"}},
-		{"replay " + broken, usage, nil},
-		{"replay " + dir + "/none.json", usage, nil},
-		{"version fly", usage, nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.args, func(t *testing.T) {
-			r := lockcheck(t, append(strings.Fields(tt.args), "--out", filepath.Join(dir, "out"))...)
-			r.wants(t, tt.code, tt.words...)
-			if strings.Contains(r.stderr, "goroutine") || strings.Contains(r.stderr, "panic") {
-				t.Errorf("a stack trace:\n%s", r.stderr)
-			}
-			if tt.code == usage && strings.Count(r.stderr, "\n") > 3 {
-				t.Errorf("the message is long:\n%s", r.stderr)
-			}
-		})
-	}
 }
 
 func TestHelpAndLists(t *testing.T) {

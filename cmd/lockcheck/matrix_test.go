@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,8 +26,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/summary"
 	"github.com/lockcheck/lockcheck/workloads"
 )
-
-var update = flag.Bool("update", false, "write the pages of testdata anew")
 
 // The whole matrix is as expected, even with a tenth of its runs.
 func TestTheMatrixIsAsExpected(t *testing.T) {

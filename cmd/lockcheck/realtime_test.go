@@ -1,126 +1,25 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/cases"
-	"github.com/lockcheck/lockcheck/internal/catalogue"
-	"github.com/lockcheck/lockcheck/internal/environments"
-	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
-
-// engine is an environment like docker, but in virtual time. breaks returns the error
-// of a call, counted from 1, that the environment fails.
-type engine struct {
-	mu     sync.Mutex // protects calls
-	calls  int
-	breaks func(call int) error
-	gone   error // the environment cannot be opened
-	ctx    context.Context
-	seen   func(*harness.Plan) // called with each plan
-}
-
-// interruptedEngine returns an engine that interrupts its command during a run, counted
-// from 1.
-func interruptedEngine(t *testing.T, run int) *engine {
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(cancel)
-	e := &engine{ctx: ctx}
-	e.seen = func(*harness.Plan) {
-		if e.calls == run {
-			cancel()
-		}
-	}
-	return e
-}
-
-// runs runs the command with the engine as docker.
-func (e *engine) runs(t *testing.T, args ...string) result {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	a := newApp(strings.NewReader(""), &stdout, &stderr)
-	a.open = func(ctx context.Context, f ask.Environment) (*batch.Runner, error) {
-		if f.On != "docker" {
-			return a.openEnvironment(ctx, f)
-		}
-		return e.runner(ctx, a), e.gone
-	}
-	code := a.execute(cmp.Or(e.ctx, t.Context()), args)
-	return result{code, stdout.String(), stderr.String()}
-}
-
-// runner returns a runner of an app in the engine.
-func (e *engine) runner(ctx context.Context, a *app) *batch.Runner {
-	return &batch.Runner{Environment: &openEngine{Description: environments.Describe("docker"), engine: e, out: a.Out}, Ctx: ctx, Out: a.Out, Say: a.Say}
-}
-
-// openEngine is an engine that a command has opened.
-type openEngine struct {
-	batch.Description
-	batch.RealTime
-	engine *engine
-	out    *outdir.Dir
-}
-
-func (o *openEngine) Lease(catalogue.Layout) time.Duration { return time.Second }
-
-func (o *openEngine) Strikes(lock *catalogue.Lock, f faults.Fault) error {
-	return lock.Strikes(f, "docker")
-}
-
-func (o *openEngine) Save(name string, j *harness.Judged) (string, error) { return o.out.Save(name, j) }
-
-func (o *openEngine) Execute(_ context.Context, plan *harness.Plan, _ string) (*harness.Judged, harness.Replay, error) {
-	e := o.engine
-	e.mu.Lock()
-	e.calls++
-	call := e.calls
-	e.mu.Unlock()
-	if e.seen != nil {
-		e.seen(plan)
-	}
-	j, fit, err := harness.Simulate(sim.Simulator, plan)
-	if e.breaks != nil && err == nil {
-		if err = e.breaks(call); err != nil {
-			j = harness.JudgeEarly(plan, j.History, err)
-		}
-	}
-	return j, fit, err
-}
-
-// goneIn fails in the given calls.
-func goneIn(calls ...int) func(int) error {
-	return func(call int) error {
-		for _, c := range calls {
-			if c == call {
-				return exit.Errorf(unavailable, "the engine is gone")
-			}
-		}
-		return nil
-	}
-}
 
 func TestARunThatThePlaceFailedIsTriedAgainOnce(t *testing.T) {
 	kept := []string{"--fault", "none", "--on", "docker", "--seed", "1"}
@@ -181,11 +80,6 @@ func TestACaseThatThePlaceFailedIsTriedAgainOnce(t *testing.T) {
 			t.Errorf("%s: exit code %d, %d calls, %d again; want %+v\n%s%s", tt.name, r.code, e.calls, said, tt, r.stdout, r.stderr)
 		}
 	}
-}
-
-// unremoved fails after each run, when the run is complete.
-func unremoved(int) error {
-	return exit.Errorf(unavailable, "%w", &harness.CloseError{Err: errors.New("it does not go")})
 }
 
 // A machine that is too slow for a lease of a second may be fast enough for a longer

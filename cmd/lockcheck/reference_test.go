@@ -29,20 +29,6 @@ import (
 // reference lock. The address of its server follows.
 const referenceWorker = "reference-worker"
 
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == referenceWorker {
-		if err := worker.Serve(context.Background(), os.Stdin, os.Stdout, referenceFactory(os.Args[2])); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Unsetenv("GITHUB_ACTIONS") // results of tests are not results of the job that runs them
-	code := m.Run()
-	os.RemoveAll(theCommand.dir)
-	os.Exit(code)
-}
-
 // referenceServer is the server of the reference lock for workers, which is right by
 // construction, like its twin in package explore. The server grants, checks tokens and
 // releases in one step each. It runs in the process of the test, never fails and is
