@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,61 +13,10 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/cases"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
-	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
-	"github.com/lockcheck/lockcheck/internal/rundir"
 )
-
-// The exit codes.
-const (
-	held, violated, unproven = exit.Held, exit.Violated, exit.Unproven
-	unavailable, usage, bug  = exit.Unavailable, exit.Usage, exit.Bug
-	interrupted              = exit.Interrupted
-)
-
-// The files of a kept run.
-const (
-	historyFile, scheduleFile = rundir.HistoryFile, rundir.ScheduleFile
-	verdictFile, storyFile    = rundir.VerdictFile, rundir.StoryFile
-)
-
-// regressionsDir is the default directory of kept counterexamples.
-const regressionsDir = "regressions"
-
-// result is the output of one command.
-type result struct {
-	code           int
-	stdout, stderr string
-}
-
-func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return newApp(stdin, stdout, stderr).execute(ctx, args)
-}
-
-// lockcheck runs the command in this process.
-func lockcheck(t *testing.T, args ...string) result {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code := execute(t.Context(), args, strings.NewReader(""), &stdout, &stderr)
-	return result{code, stdout.String(), stderr.String()}
-}
-
-func (r result) wants(t *testing.T, code int, words ...string) {
-	t.Helper()
-	if r.code != code {
-		t.Errorf("exit code %d, want %d\n%s%s", r.code, code, r.stdout, r.stderr)
-	}
-	for _, w := range words {
-		if !strings.Contains(r.stdout+r.stderr, w) {
-			t.Errorf("%q is not said:\n%s%s", w, r.stdout, r.stderr)
-		}
-	}
-	if line := tooWide(r.stdout); line != "" {
-		t.Errorf("%d columns: %s", len([]rune(line)), line)
-	}
-}
 
 // case also reports the violations without the fault.
 func TestWhatTakesNoFaultIsSaid(t *testing.T) {

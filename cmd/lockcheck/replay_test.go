@@ -186,29 +186,6 @@ func TestAReplayWhoseFaultTouchesNobodyProvesNothing(t *testing.T) {
 	lockcheck(t, "replay", file, "--json", "--out", out).wants(t, unproven, `"reason": "kill-connection had no effect"`)
 }
 
-func TestAPromiseOfALaterVersionIsOpen(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, promises string) string {
-		path := filepath.Join(dir, name)
-		text := `{"lockcheck":1,"lease_ms":1000,"promises":[` + promises + `]}
-{"type":"invoke","f":"acquire","process":1,"time":0}
-{"type":"ok","f":"acquire","process":1,"time":5}
-{"type":"invoke","f":"release","process":1,"time":6}
-{"type":"ok","f":"release","process":1,"time":7}
-`
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	const why = "it promises serenity, which this lockcheck cannot judge"
-	lockcheck(t, "check", write("known", `"exclusion"`)).wants(t, held)
-	lockcheck(t, "check", write("both", `"exclusion","serenity"`)).wants(t, unproven, why)
-	lockcheck(t, "check", write("later", `"serenity"`)).wants(t, unproven, why)
-	lockcheck(t, "check", write("json", `"serenity"`), "--json").wants(t, unproven, `"reason": "`+why+`"`)
-	lockcheck(t, "check", write("told", `"serenity"`), "--promise", "exclusion").wants(t, held)
-}
-
 func TestAGlobNamesNothing(t *testing.T) {
 	args := []string{"redis-*", "redis-get-del-race"}
 	for pattern, want := range map[string]bool{"redis-get-del-race": true, "redis-del-unowned": false} {

@@ -57,6 +57,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		ContinueOnError:     true,
 		Setup: func(env *testscript.Env) error {
 			// No script starts a container. GOMAXPROCS is that of the tests.
 			env.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
@@ -76,6 +77,7 @@ func TestScripts(t *testing.T) {
 			"repeat":  scriptRepeat,
 			"same":    scriptSame,
 			"says":    scriptSays,
+			"shards":  scriptShards,
 		},
 	})
 }
@@ -87,11 +89,12 @@ func plain(ts *testscript.TestScript, neg bool, args []string, least int, usage 
 	}
 }
 
-// scriptExit runs a program, which has to end with an exit code, and checks the width of
-// what it prints.
+// scriptExit runs a program, which has to end with an exit code and to say some words,
+// and checks the width of what it prints.
 func scriptExit(ts *testscript.TestScript, neg bool, args []string) {
-	plain(ts, neg, args, 2, "exit CODE PROGRAM ARGS…")
+	plain(ts, neg, args, 2, "exit CODE PROGRAM ARGS… [-> WORDS…]")
 	var ended *exec.ExitError
+	args, words := untilArrow(args)
 	err, code := ts.Exec(args[1], args[2:]...), 0
 	if errors.As(err, &ended) {
 		code = ended.ExitCode()
@@ -104,21 +107,30 @@ func scriptExit(ts *testscript.TestScript, neg bool, args []string) {
 	if wide := tooWide(ts.ReadFile("stdout")); wide != "" {
 		ts.Fatalf("%d columns: %s", len([]rune(wide)), wide)
 	}
+	scriptSays(ts, false, words)
+}
+
+// untilArrow returns the arguments before and behind an arrow.
+func untilArrow(args []string) (before, behind []string) {
+	if i := slices.Index(args, "->"); i >= 0 {
+		return args[:i], args[i+1:]
+	}
+	return args, nil
 }
 
 // ofAFile matches a quoted line of a history with its number. Such lines are not
 // wrapped.
 var ofAFile = regexp.MustCompile(`^ *\d+  .*[{"\[(]`)
 
-// tooWide returns a line of a text that does not fit a terminal. Documents are not
-// wrapped, nor are names of files.
+// tooWide returns a line of a text that does not fit a terminal. Documents and names of
+// files are not wrapped.
 func tooWide(text string) string {
-	if strings.HasPrefix(text, "{") {
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[{") {
 		return ""
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if len([]rune(line)) > layout.Columns && !strings.Contains(line, "lockcheck-out") && !strings.Contains(line, os.TempDir()) && !ofAFile.MatchString(line) {
+		if len([]rune(line)) > layout.Columns && len(strings.Fields(line)) > 1 && !strings.Contains(line, "lockcheck-out") && !strings.Contains(line, os.TempDir()) && !ofAFile.MatchString(line) {
 			return line
 		}
 	}
@@ -126,21 +138,20 @@ func tooWide(text string) string {
 }
 
 // scriptRejects runs lockcheck with arguments that are wrong usage: it says so on
-// standard error, briefly and with the words, and nothing on standard output.
+// standard error, in a line with the words, and nothing on standard output.
 func scriptRejects(ts *testscript.TestScript, neg bool, args []string) {
-	plain(ts, neg, args, 1, "rejects WORDS ARGS…")
-	scriptExit(ts, false, append([]string{strconv.Itoa(exit.Usage), "lockcheck"}, args[1:]...))
-	text := ts.ReadFile("stderr")
-	if ts.ReadFile("stdout") != "" || strings.Count(text, "\n") > 3 || strings.Contains(text, "goroutine") || strings.Contains(text, "panic") {
-		ts.Fatalf("want a short message on standard error")
+	plain(ts, neg, args, 1, "rejects ARGS… -> WORDS…")
+	scriptExit(ts, false, append([]string{strconv.Itoa(exit.Usage), "lockcheck"}, args...))
+	text := regexp.MustCompile(`(?m)^lockcheck: (\S+ is )?skipped: .*\n`).ReplaceAllString(ts.ReadFile("stderr"), "")
+	if ts.ReadFile("stdout") != "" || strings.Count(text, "\n") != 1 || strings.Contains(text, "goroutine") || strings.Contains(text, "panic") {
+		ts.Fatalf("want one line on standard error only")
 	}
-	scriptSays(ts, false, strings.Split(args[0], " … "))
 }
 
 // scriptSays checks that a program has printed each of some texts. Lines may be wrapped
 // anywhere between two words.
 func scriptSays(ts *testscript.TestScript, neg bool, args []string) {
-	plain(ts, false, args, 1, "[!] says WORDS…")
+	plain(ts, false, args, 0, "[!] says WORDS…")
 	text := ts.ReadFile("stdout") + ts.ReadFile("stderr")
 	for _, words := range args {
 		pattern := regexp.MustCompile(`(\S) (\S)`).ReplaceAllString(regexp.QuoteMeta(words), `$1\s+$2`)
@@ -152,23 +163,32 @@ func scriptSays(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // scriptJSON checks values in a JSON file, or in standard output. In a path, * stands for
-// all elements and # for their number. If there is one pattern, all values match it; else
-// each value matches its own. "none" stands for no value at all.
+// all elements, len for their number, and KEY=TEXT for those with a field. If there is one
+// pattern, all values match it; else each value matches its own. "none" stands for no
+// value at all. A comma begins the next path.
 func scriptJSON(ts *testscript.TestScript, neg bool, args []string) {
-	plain(ts, neg, args, 3, "json FILE PATH PATTERN…")
+	plain(ts, neg, args, 3, "json FILE PATH PATTERN… [, PATH PATTERN…]")
 	var doc any
 	d := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
 	d.UseNumber()
 	ts.Check(d.Decode(&doc))
-	got, want := valuesAt(doc, strings.Split(args[1], ".")), args[2:]
-	if len(got) == 0 {
-		got = []string{"none"}
-	}
-	if len(want) == 1 {
-		want = slices.Repeat(want, len(got))
-	}
-	if !slices.EqualFunc(got, want, func(v, pattern string) bool { return regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString(v) }) {
-		ts.Fatalf("%s: %q, want %q", args[1], got, want)
+	for rest := args[1:]; len(rest) > 0; {
+		check := rest
+		if i := slices.Index(rest, ","); i >= 0 {
+			check, rest = rest[:i], rest[i+1:]
+		} else {
+			rest = nil
+		}
+		got, want := valuesAt(doc, regexp.MustCompile(`(?:\\.|[^.])+`).FindAllString(check[0], -1)), check[1:]
+		if len(got) == 0 {
+			got = []string{"none"}
+		}
+		if len(want) == 1 {
+			want = slices.Repeat(want, len(got))
+		}
+		if !slices.EqualFunc(got, want, func(v, pattern string) bool { return regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString(v) }) {
+			ts.Fatalf("%s: %q, want %q", check[0], got, want)
+		}
 	}
 }
 
@@ -182,17 +202,17 @@ func valuesAt(v any, path []string) (list []string) {
 		text, err := json.Marshal(v)
 		return []string{cmp.Or(string(text), fmt.Sprint(err))}
 	}
-	step, rest := path[0], path[1:]
+	step, rest := strings.ReplaceAll(path[0], `\.`, "."), path[1:]
 	switch v := v.(type) {
 	case map[string]any:
-		if step == "#" {
+		if step == "len" {
 			return []string{fmt.Sprint(len(v))}
 		}
 		if of, ok := v[step]; ok {
 			return valuesAt(of, rest)
 		}
 	case []any:
-		if step == "#" {
+		if step == "len" {
 			return []string{fmt.Sprint(len(v))}
 		}
 		for i, of := range v {
@@ -246,11 +266,26 @@ func scriptSame(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptAlike compares two documents of commands, but for durations and directories.
+// scriptShards runs lockcheck in parts, each with a directory of its own below DIR. They
+// end with the exit codes in order.
+func scriptShards(ts *testscript.TestScript, neg bool, args []string) {
+	plain(ts, neg, args, 3, "shards CODES DIR ARGS…")
+	codes := strings.Split(args[0], ",")
+	for i, code := range codes {
+		of, n := len(codes), strconv.Itoa(i+1)
+		scriptExit(ts, false, slices.Concat([]string{code, "lockcheck"}, args[2:], []string{"--shard", fmt.Sprintf("%s/%d", n, of), "--out", args[1] + "/" + n}))
+		if text := ts.ReadFile("stdout"); of > 1 && !strings.HasPrefix(text, "{") && !strings.Contains(text, fmt.Sprintf("Shard    %s of %d", n, of)) {
+			ts.Fatalf("it is not said that this is a part")
+		}
+	}
+}
+
+// scriptAlike compares two documents, or two texts, of commands that had the directories
+// for output.
 func scriptAlike(ts *testscript.TestScript, neg bool, args []string) {
-	plain(ts, neg, args, 2, "alike FILE FILE")
-	one, err1 := essential(ts.ReadFile(args[0]))
-	two, err2 := essential(ts.ReadFile(args[1]))
+	plain(ts, neg, args, 4, "alike FILE FILE DIR DIR")
+	one, err1 := essential(ts.ReadFile(args[0]), args[2])
+	two, err2 := essential(ts.ReadFile(args[1]), args[3])
 	if ts.Check(errors.Join(err1, err2)); one != two {
 		ts.Fatalf("%s:\n%s\n%s:\n%s", args[0], one, args[1], two)
 	}
@@ -265,17 +300,19 @@ func scriptGzip(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(cmp.Or(err, w.Close(), os.WriteFile(ts.MkAbs(args[1]), b.Bytes(), 0o666)))
 }
 
-// scriptRepeat appends a text, with \n for the end of a line, to a file several times.
-// %d is the number of the copy, from 0.
+// scriptRepeat appends a text, with escapes as in Go, to a file several times. %d is the
+// number of the copy, from 0.
 func scriptRepeat(ts *testscript.TestScript, neg bool, args []string) {
 	plain(ts, neg, args, 3, "repeat NUMBER TEXT FILE")
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	f, err := os.OpenFile(ts.MkAbs(args[2]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	ts.Check(err)
+	text, err := strconv.Unquote(`"` + strings.ReplaceAll(args[1], `"`, `\"`) + `"`)
+	ts.Check(err)
 	var b bytes.Buffer
 	for i := range n {
-		b.WriteString(strings.NewReplacer(`\n`, "\n", "%d", strconv.Itoa(i)).Replace(args[1]))
+		b.WriteString(strings.ReplaceAll(text, "%d", strconv.Itoa(i)))
 	}
 	_, err = f.Write(b.Bytes())
 	ts.Check(cmp.Or(err, f.Close()))
@@ -289,9 +326,16 @@ func scriptCalls(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// essential returns a document without what depends on the machine: durations,
-// directories and shards, and the seed where it was typed.
-func essential(text string) (string, error) {
+// essential returns what a command prints without what depends on the machine:
+// durations, the directory for output, shards and line breaks; of a document also without
+// the seed that was typed.
+func essential(text, dir string) (string, error) {
+	if !strings.HasPrefix(text, "{") {
+		text = strings.Join(strings.Fields(strings.ReplaceAll(text, dir+"/", "OUT/")), " ")
+		text, _, _ = strings.Cut(text, " Joined ")
+		text = strings.ReplaceAll(text, `\ `, "")
+		return regexp.MustCompile(`,? (in )?\d+\.\d s\b`).ReplaceAllString(text, ""), nil
+	}
 	var doc any
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		return "", err

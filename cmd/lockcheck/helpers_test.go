@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/rundir"
+)
+
+// The exit codes.
+const (
+	held, violated, unproven = exit.Held, exit.Violated, exit.Unproven
+	unavailable, usage, bug  = exit.Unavailable, exit.Usage, exit.Bug
+	interrupted              = exit.Interrupted
+)
+
+// The files of a kept run.
+const (
+	historyFile, scheduleFile = rundir.HistoryFile, rundir.ScheduleFile
+	verdictFile, storyFile    = rundir.VerdictFile, rundir.StoryFile
+)
+
+// regressionsDir is the default directory of kept counterexamples.
+const regressionsDir = "regressions"
+
+// result is the output of one command.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return newApp(stdin, stdout, stderr).execute(ctx, args)
+}
+
+// lockcheck runs the command in this process.
+func lockcheck(t *testing.T, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := execute(t.Context(), args, strings.NewReader(""), &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+func (r result) wants(t *testing.T, code int, words ...string) {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("exit code %d, want %d\n%s%s", r.code, code, r.stdout, r.stderr)
+	}
+	for _, w := range words {
+		if !strings.Contains(r.stdout+r.stderr, w) {
+			t.Errorf("%q is not said:\n%s%s", w, r.stdout, r.stderr)
+		}
+	}
+	if line := tooWide(r.stdout); line != "" {
+		t.Errorf("%d columns: %s", len([]rune(line)), line)
+	}
+}
+
+// sharded runs a command in parts, each with a directory of its own below dir. Part i
+// must end with the i-th of the codes.
+func sharded(t *testing.T, dir, args string, codes ...int) {
+	t.Helper()
+	for i, code := range codes {
+		r := lockcheck(t, append(strings.Fields(args), "--shard", fmt.Sprintf("%d/%d", i+1, len(codes)), "--out", filepath.Join(dir, fmt.Sprint(i+1)))...)
+		if r.code != code {
+			t.Fatalf("shard %d: exit code %d, want %d\n%s%s", i+1, r.code, code, r.stdout, r.stderr)
+		}
+		if len(codes) > 1 && !strings.Contains(r.stdout, fmt.Sprintf("Shard    %d of %d", i+1, len(codes))) {
+			t.Errorf("it is not said that this is a part:\n%s", r.stdout)
+		}
+	}
+}
+
+// write writes a file, and makes its directories.
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// flat returns a text without the line breaks of its paragraphs.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// spreadSuite has a lock that breaks its promise, one that keeps it, and a kept
+// counterexample.
+const spreadSuite = `lockcheck: 1
+runs: 40
+locks:
+  - lock: redis-set-lua
+    faults: [pause, none]
+    promises: [exclusion]
+  - lock: redis-set-del
+    faults: [kill]
+    promises: [liveness]
+`
+
+func there(t *testing.T, file string, want bool) {
+	t.Helper()
+	if _, err := os.Stat(file); (err == nil) != want {
+		t.Errorf("%s: it is there: %v, want %v", file, !want, want)
+	}
+}
