@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,14 +11,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/judging"
-	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
@@ -116,13 +112,6 @@ func TestAnInterruptedRunEndsWith130(t *testing.T) {
 	}
 }
 
-func TestTheSummarySaysWhenFewerWereGrantedThanAsked(t *testing.T) {
-	out := t.TempDir()
-	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--clients", "5", "--acquires", "20", "--runs", "2", "--out", out).wants(t, held, "the lock was granted 200 times")
-	r := lockcheck(t, "run", "redis-setnx", "--fault", "kill", "--clients", "5", "--acquires", "20", "--seed", "1", "--runs", "20", "--promise", "exclusion", "--out", out)
-	r.wants(t, held, " of 2,000")
-}
-
 func TestNoColorIsHonoured(t *testing.T) {
 	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // a character device, like a terminal
 	if err != nil {
@@ -173,83 +162,4 @@ func TestAReaderThatGoesAwayIsNoError(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestRunsEndWithWhatComesFirst(t *testing.T) {
-	out := t.TempDir()
-	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--runs", "5", "--for", "1m", "--out", out).wants(t, held, ": 5 runs from")
-	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--for", "500ms", "--out", out).wants(t, held, " runs from")
-}
-
-// Each command prints one document, whatever happens.
-func TestJSONIsOneDocument(t *testing.T) {
-	out := t.TempDir()
-	lockcheck(t, "case", "redis-get-del-race", "redis-server-clock-jump", "--out", out)
-	file := func(dir, name string) string { return filepath.Join(out, dir, name) }
-	one, two := file("redis-get-del-race", scheduleFile), file("redis-server-clock-jump-forward", scheduleFile)
-	missing := file("nothing", historyFile)
-	tests := []struct {
-		args  []string
-		code  int
-		files int // 0: the command prints one document itself
-	}{
-		{[]string{"case", "redis-server-clock-jump", "--lease", "2s"}, violated, 2},
-		{[]string{"case", "redis-get-del-race", "redis-del-unowned", "--lock", "redis-set-lua"}, violated, 2},
-		{[]string{"case", "redis-get-del-race", "--lock", "redis-set-lua"}, held, 0},
-		{[]string{"replay", one, two}, violated, 2},
-		{[]string{"replay", one}, violated, 0},
-		{[]string{"replay", missing, one}, usage, 2},
-		{[]string{"check", file("redis-get-del-race", historyFile), missing}, usage, 2},
-		{[]string{"check", missing}, usage, 0},
-	}
-	for _, tt := range tests {
-		r := lockcheck(t, append(tt.args, "--json", "--out", out)...)
-		r.wants(t, tt.code)
-		var doc struct {
-			judging.Document
-			Files []judging.Document `json:"files"`
-		}
-		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || doc.Schema != 1 {
-			t.Errorf("%q: %v\n%s", tt.args, err, r.stdout)
-		}
-		docs := doc.Files
-		if tt.files == 0 {
-			docs = []judging.Document{doc.Document}
-		}
-		if len(docs) != max(1, tt.files) {
-			t.Errorf("%q: %d documents", tt.args, len(docs))
-		}
-		for _, d := range docs {
-			if d.File == "" || (d.Error == "") == (len(d.Properties) == 0) {
-				t.Errorf("%q: %+v", tt.args, d)
-			}
-		}
-	}
-}
-
-func TestJSONOfSeveralLocksNamesEachPropertyOnce(t *testing.T) {
-	r := lockcheck(t, "run", "redis-set-*", "--fault", "pause", "--seed", "1", "--runs", "100", "--json", "--out", t.TempDir())
-	r.wants(t, violated)
-	var doc results.Document
-	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
-	seen := map[checker.Property]bool{}
-	for _, v := range doc.Violations {
-		if seen[v.Property] {
-			t.Errorf("%s is there twice", v.Property)
-		}
-		seen[v.Property] = true
-		if _, err := os.Stat(v.File); err != nil || !strings.Contains(v.File, v.Lock) {
-			t.Errorf("%+v: %v", v, err)
-		}
-	}
-	if !seen["exclusion"] || !seen["ownership"] || doc.Runs != 400 {
-		t.Errorf("%+v", doc)
-	}
-
-	// A result that proves nothing says so for each lock.
-	r = lockcheck(t, "run", "redis-set-lua", "redis-set-del", "--fault", "kill-connection", "--clients", "1", "--acquires", "1", "--faults", "1",
-		"--seed", "33", "--runs", "1", "--promise", "exclusion", "--json", "--out", t.TempDir())
-	r.wants(t, unproven, "redis-set-lua: kill-connection had no effect", "redis-set-del: kill-connection had no effect")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
@@ -110,4 +112,95 @@ func there(t *testing.T, file string, want bool) {
 	if _, err := os.Stat(file); (err == nil) != want {
 		t.Errorf("%s: it is there: %v, want %v", file, !want, want)
 	}
+}
+
+// pastRun writes a counterexample of ownership to a directory.
+func pastRun(t *testing.T, dir string) {
+	t.Helper()
+	lockcheck(t, "run", "redis-set-del", "--fault", "none", "--workload", "finally", "--seed", "1", "--runs", "1",
+		"--no-shrink", "--promise", "ownership", "--out", "past").wants(t, violated)
+	runs, _ := filepath.Glob(filepath.Join("past", "*"))
+	if len(runs) != 1 {
+		t.Fatalf("%q", runs)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(runs[0], dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll("past"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// suiteRun writes a suite to this directory and runs it.
+func suiteRun(t *testing.T, e *engine, text string, args ...string) (result, *results.Document) {
+	t.Helper()
+	if err := os.WriteFile("lockcheck.yaml", []byte("lockcheck: 1\n"+text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := e.runs(t, append([]string{"suite"}, args...)...)
+	doc, err := results.Read("lockcheck-out")
+	if err != nil {
+		doc = nil
+	} else if doc.ExitCode != r.code && r.code != usage { // a usage error leaves the older result
+		t.Errorf("exit code %d, and the document says %d", r.code, doc.ExitCode)
+	}
+	return r, doc
+}
+
+// verdicts returns the verdicts of a document's cells by name.
+func verdicts(d *results.Document) map[string]results.Verdict {
+	list := map[string]results.Verdict{}
+	if d != nil {
+		for _, c := range d.Cells {
+			list[c.Name] = c.Verdict
+		}
+	}
+	return list
+}
+
+// editJSON changes a JSON file.
+func editJSON(t *testing.T, file string, change func(map[string]any)) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	change(doc)
+	if text, err = json.Marshal(doc); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const real = `
+locks:
+  - {name: real, lock: redis-set-lua, on: docker, faults: none, runs: 3}
+  - {name: del, lock: redis-set-del, on: docker, faults: none, workloads: finally, promises: ownership}
+`
+
+// quick is a suite that holds.
+const quick = `
+runs: 40
+locks:
+  - {name: one, lock: redis-set-lua, faults: [pause, kill], promises: [ownership]}
+  - {name: two, lock: redis-set-lua, faults: none, clients: 2}
+`
+
+// document returns the document that a command printed with --json.
+func document(t *testing.T, r result) *results.Document {
+	t.Helper()
+	doc := new(results.Document)
+	if err := json.Unmarshal([]byte(r.stdout), doc); err != nil {
+		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
+	}
+	return doc
 }

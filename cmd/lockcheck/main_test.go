@@ -1,142 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/internal/cases"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
-	"github.com/lockcheck/lockcheck/internal/results"
 )
-
-// case also reports the violations without the fault.
-func TestWhatTakesNoFaultIsSaid(t *testing.T) {
-	lockcheck(t, "case", "redis-setnx-client-skew-ahead", "--out", t.TempDir()).wants(t, held,
-		"Without the fault only answers is violated.")
-}
-
-func TestAllCasesAreReproduced(t *testing.T) {
-	out := t.TempDir()
-	r := lockcheck(t, "case", "--all", "--out", out)
-	r.wants(t, held, "VIOLATED", "Remedy:", fmt.Sprintf("%d of %[1]d behaved as documented", len(catalogue.Cases)))
-	for _, c := range catalogue.Cases {
-		if !strings.Contains(r.stdout, c.ID) {
-			t.Errorf("%s is not told", c.ID)
-		}
-	}
-
-	r = lockcheck(t, "case", "--json", "--out", out)
-	r.wants(t, held)
-	var doc cases.Document
-	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
-	if len(doc.Cases) != len(catalogue.Cases) {
-		t.Errorf("%d cases in the document", len(doc.Cases))
-	}
-	for _, c := range doc.Cases {
-		if !c.Reproduced || c.Remedy != "valid" && c.Remedy != "none" {
-			t.Errorf("%+v", c)
-		}
-	}
-}
-
-// Without an ID, case prints one story and a summary that fits on a screen.
-func TestTheSummaryOfAllCases(t *testing.T) {
-	r := lockcheck(t, "case", "--out", t.TempDir())
-	r.wants(t, held, "── redis-get-del-race ─", "broke as documented", "lockcheck case --all", "lockcheck init",
-		fmt.Sprintf("%d of %[1]d behaved as documented", len(catalogue.Cases)))
-	_, summary, _ := strings.Cut(r.stdout, fmt.Sprintf("── %d documented cases on sim ─", len(catalogue.Cases)))
-	if n := strings.Count(summary, "\n"); n == 0 || n > 25 {
-		t.Errorf("the summary has %d lines:\n%s", n, summary)
-	}
-	if stories := strings.Count(r.stdout, "\nSource "); stories != 1 {
-		t.Errorf("%d stories", stories)
-	}
-}
-
-// "none" in a list with other faults is drawn like one of them.
-func TestRunsWithoutAFaultBesideOthers(t *testing.T) {
-	var doc results.Document
-	r := lockcheck(t, "run", "redis-set-lua", "--fault", "none,pause", "--runs", "50", "--seed", "1", "--json", "--out", t.TempDir())
-	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
-		t.Fatal(err, r.stderr)
-	}
-	c := doc.Cells[0]
-	if !slices.Equal(c.Faults, []string{"pause", "none"}) || c.Drawn["pause"] == 0 || c.Drawn["pause"] == c.Runs || c.Hazards["none"] == nil {
-		t.Errorf("%v, drawn %v of %d, %v", c.Faults, c.Drawn, c.Runs, c.Hazards)
-	}
-	lockcheck(t, "run", "redis-set-lua", "--fault", "none,pause", "--strategy", "exhaustive", "--out", t.TempDir()).wants(t, violated, "pause: all of this bound", "no fault: all of this bound")
-	lockcheck(t, "run", "redis-set-lua", "--fault", "none,pause", "--mix").wants(t, usage, "leave out none")
-}
-
-func TestOneCaseIsToldAlone(t *testing.T) {
-	r := lockcheck(t, "case", "redis-get-del-race", "--out", t.TempDir())
-	r.wants(t, held, "c1 wakes up", "that update is lost", "1 of 1 behaved as documented", "Source   jiaduo")
-	if strings.Contains(r.stdout, "redis-setnx") {
-		t.Error("other cases are told as well")
-	}
-}
-
-func TestACaseIsRetoldWithOneThingChanged(t *testing.T) {
-	out := t.TempDir()
-	lockcheck(t, "case", "redis-get-del-race", "--lock", "redis-set-lua", "--out", out).wants(t, held)
-	lockcheck(t, "case", "redis-expiry-while-holding", "--pause", "3s", "--out", out).wants(t, held)
-	lockcheck(t, "case", "redis-expiry-while-holding", "--lease", "2s", "--out", out).wants(t, violated, "VIOLATED resource")
-}
-
-func TestRunFindsTellsRepeatsAndReplays(t *testing.T) {
-	out, again := t.TempDir(), t.TempDir()
-	args := []string{"run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "100", "--out"}
-	r := lockcheck(t, append(args, out)...)
-	r.wants(t, violated, "VIOLATED exclusion", "paused", "Again")
-	lockcheck(t, append(args, again)...).wants(t, violated)
-
-	dirs, err := os.ReadDir(out)
-	if err != nil || len(dirs) == 0 {
-		t.Fatal("no files were kept", err)
-	}
-	for _, d := range dirs {
-		for _, f := range []string{historyFile, scheduleFile, verdictFile, storyFile} {
-			one, err1 := os.ReadFile(filepath.Join(out, d.Name(), f))
-			two, err2 := os.ReadFile(filepath.Join(again, d.Name(), f))
-			if err1 != nil || err2 != nil || !bytes.Equal(one, two) {
-				t.Errorf("%s/%s differs between two runs of one seed (%v, %v)", d.Name(), f, err1, err2)
-			}
-		}
-	}
-	first := filepath.Join(out, dirs[0].Name())
-	for _, f := range []string{scheduleFile, historyFile} {
-		lockcheck(t, "replay", filepath.Join(first, f), "--out", again).wants(t, violated, "The history is the same to the byte.")
-	}
-	lockcheck(t, "check", filepath.Join(first, historyFile)).wants(t, violated, "VIOLATED", "File     "+first)
-	lockcheck(t, "check", filepath.Join(first, historyFile), filepath.Join(first, historyFile)).wants(t, violated)
-}
-
-func TestThePromiseDecides(t *testing.T) {
-	out := t.TempDir()
-	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--runs", "200", "--out", out).wants(t, held)
-	lockcheck(t, "run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "100", "--fencing",
-		"--promise", "ownership,fencing,resource,liveness", "--out", out).
-		wants(t, held, "✗ exclusion        violated", "not promised")
-	lockcheck(t, "run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "100",
-		"--promise", "fencing", "--out", out).wants(t, usage, "none are drawn: turn fencing on")
-}
-
-func TestRunsThatReachedNothingProveNothing(t *testing.T) {
-	// The only connection has to be reset when nothing is being sent on it any more.
-	lockcheck(t, "run", "redis-set-lua", "--fault", "kill-connection", "--clients", "1", "--acquires", "1", "--faults", "1", "--seed", "33",
-		"--runs", "1", "--promise", "exclusion", "--out", t.TempDir()).wants(t, unproven, "Proves nothing")
-}
 
 func TestHelpAndLists(t *testing.T) {
 	tests := map[string][]string{

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -68,15 +67,4 @@ func TestAMatrixWhosePlaceBreaksDownSaysSo(t *testing.T) {
 			t.Errorf("%s: merged: %+v, %d not begun", tt.faults, merged.Head, merged.Left)
 		}
 	}
-}
-
-func TestAnInterruptedMatrixSaysSo(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, shard := range []string{"", " --shard 1/1"} {
-		doc := matrixOf(t, interruptedEngine(t, 1).runs(t, strings.Fields(realMatrix+"kill,pause"+shard)...))
-		if doc.ExitCode != interrupted || !doc.Interrupted || doc.Verdict == results.Held {
-			t.Errorf("%+v", doc.Head)
-		}
-	}
-	there(t, filepath.Join("lockcheck-out", results.File), true)
 }

@@ -55,50 +55,6 @@ func TestWhatIsNotKeptForTheNextSuiteEndsThisOne(t *testing.T) {
 	}
 }
 
-// A violation that was not minimised for lack of time would be kept again, minimised,
-// by the next suite.
-func TestAnInterruptedSuiteKeepsNothing(t *testing.T) {
-	t.Chdir(t.TempDir())
-	e := interruptedEngine(t, 2)
-	const text = "locks:\n  - {lock: redis-set-del, on: docker, faults: none, workloads: finally, promises: ownership, runs: 9}\n"
-	r, doc := suiteRun(t, e, text)
-	if r.wants(t, interrupted, "VIOLATED ownership"); doc.Verdict != results.Violated {
-		t.Errorf("%s", doc.Verdict)
-	}
-	if dirs, _ := filepath.Glob(filepath.Join(regressionsDir, "*")); dirs != nil {
-		t.Errorf("kept: %q", dirs)
-	}
-}
-
-// On docker all suites begin with seed 1, and a new violation may have other settings
-// than an older one of the same name.
-func TestANameThatIsTakenKeepsNothingOut(t *testing.T) {
-	t.Chdir(t.TempDir())
-	const text = "locks:\n  - {name: a, lock: redis-set-del, on: docker, faults: none, workloads: finally, promises: ownership, acquires: 5}\n"
-	for i, tt := range []struct {
-		text, kept string
-	}{
-		{text, "a-on-docker-none-1"},
-		{text, ""}, // the same schedule
-		{strings.Replace(text, "acquires: 5", "acquires: 6", 1), "a-on-docker-none-1-2"},
-		{strings.Replace(text, "acquires: 5", "acquires: 7", 1), "a-on-docker-none-1-3"},
-		{text, ""},
-	} {
-		before, _ := os.ReadDir(regressionsDir)
-		r, _ := suiteRun(t, new(engine), tt.text)
-		r.wants(t, violated)
-		after, _ := os.ReadDir(regressionsDir)
-		if tt.kept == "" {
-			if len(after) != len(before) || strings.Contains(r.stdout+r.stderr, "Kept ") || strings.Contains(r.stderr, "not kept") {
-				t.Errorf("%d: %d are kept, and %d were\n%s", i, len(after), len(before), r.stderr)
-			}
-			continue
-		}
-		r.wants(t, violated, "Kept     regressions/"+tt.kept+",")
-		keptFiles(t, filepath.Join(regressionsDir), historyFile, scheduleFile, storyFile, verdictFile)
-	}
-}
-
 // An unfinished copy of a killed suite is removed, so that nobody commits it.
 func TestWhatAKilledSuiteLeftOfACopyGoes(t *testing.T) {
 	t.Chdir(t.TempDir())

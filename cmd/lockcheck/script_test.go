@@ -38,7 +38,6 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Unsetenv("GITHUB_ACTIONS") // results of tests are not results of the job that runs them
 	testscript.Main(tests{m}, map[string]func(){"lockcheck": scripted})
 }
 
@@ -46,6 +45,7 @@ func TestMain(m *testing.M) {
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {
+	os.Unsetenv("GITHUB_ACTIONS") // results of tests are not results of the job that runs them
 	defer func() { os.RemoveAll(theCommand.dir) }()
 	return m.M.Run()
 }
@@ -59,11 +59,13 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		ContinueOnError:     true,
 		Setup: func(env *testscript.Env) error {
+			source, err := filepath.Abs("../..")
+			env.Setenv("SOURCE", source)
 			// No script starts a container. GOMAXPROCS is that of the tests.
 			env.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
 			env.Setenv("GOMAXPROCS", os.Getenv("GOMAXPROCS"))
 			env.Setenv("CALLS", filepath.Join(env.Getenv("WORK"), ".tmp", "calls"))
-			return nil
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"alike":   scriptAlike,

@@ -233,17 +233,3 @@ func TestAMatrixThatCannotBeKeptIsTold(t *testing.T) {
 		t.Error(text)
 	}
 }
-
-// An empty --out is an error, and does not mean the current directory.
-func TestADirectoryForOutputHasAName(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("lockcheck.yaml", []byte("lockcheck: 1\nregressions: kept\n"+quick), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range []string{"suite", "run redis-setnx", "case redis-get-del-race", "matrix", "merge kept"} {
-		lockcheck(t, append(strings.Fields(args), "--out", "")...).wants(t, usage, "--out needs the name of a directory")
-	}
-	if files, err := os.ReadDir("."); err != nil || len(files) != 1 {
-		t.Errorf("%v, %v", files, err)
-	}
-}
