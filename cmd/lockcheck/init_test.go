@@ -148,6 +148,22 @@ func TestTheSimPartOfTheExampleHolds(t *testing.T) {
 	}
 }
 
+// All mistakes of a file are printed in the format that editors read. The schema is
+// that of package suite.
+func TestMistakesInASuite(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("mine.yaml", []byte("lockcheck: 1\nlocks:\n  - lock: redis-set-lau\n    faults: puase\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := lockcheck(t, "suite", "mine.yaml")
+	r.wants(t, usage, "mine.yaml cannot be used", "\nmine.yaml:3:11: no lock \"redis-set-lau\"; did you mean redis-set-lua", "\nmine.yaml:4:13: no fault \"puase\"; did you mean pause?")
+	for _, args := range [][]string{{"suite", "--schema"}, {"suite", "--schema", "--json"}} {
+		if r := lockcheck(t, args...); r.code != held || r.stdout != string(suite.Schema) {
+			t.Errorf("%v: exit code %d, %q", args, r.code, r.stdout)
+		}
+	}
+}
+
 // The example passes as init writes it. With one wrong line in its release it breaks
 // its promise: the suite reports it, prints the story and keeps the counterexample.
 // With the line fixed, the counterexample is replayed and passes.

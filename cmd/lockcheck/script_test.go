@@ -64,12 +64,10 @@ func TestScripts(t *testing.T) {
 			// No script starts a container. GOMAXPROCS is that of the tests.
 			env.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
 			env.Setenv("GOMAXPROCS", os.Getenv("GOMAXPROCS"))
-			env.Setenv("CALLS", filepath.Join(env.Getenv("WORK"), ".tmp", "calls"))
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"alike":   scriptAlike,
-			"calls":   scriptCalls,
 			"count":   scriptCount,
 			"edit":    scriptEdit,
 			"exit":    scriptExit,
@@ -91,30 +89,52 @@ func plain(ts *testscript.TestScript, neg bool, args []string, least int, usage 
 	}
 }
 
-// scriptExit runs a program, which has to end with an exit code and to say some words,
-// and checks the width of what it prints.
+// scriptExit runs a program, which has to end with an exit code and to say some words and
+// not others, and checks the width of what it prints.
 func scriptExit(ts *testscript.TestScript, neg bool, args []string) {
-	plain(ts, neg, args, 2, "exit CODE PROGRAM ARGS… [-> WORDS…]")
+	const usage = "exit CODE [NAME=VALUE…] PROGRAM ARGS… [< FILE] [> FILE] [-> WORDS…] [!-> WORDS…]"
+	plain(ts, neg, args, 2, usage)
+	want, args := args[0], args[1:]
+	args, unsaid := cutAt(args, "!->")
+	args, said := cutAt(args, "->")
+	args, to := cutAt(args, ">")
+	args, from := cutAt(args, "<")
+	for ; len(args) > 0 && environment.MatchString(args[0]); args = args[1:] {
+		name, value, _ := strings.Cut(args[0], "=")
+		before := ts.Getenv(name)
+		ts.Setenv(name, value)
+		defer ts.Setenv(name, before)
+	}
+	plain(ts, neg, args, 1, usage)
+	if len(from) > 0 {
+		args = slices.Concat([]string{"sh", "-c", `exec "$@" <"$0"`, from[0]}, args)
+	}
 	var ended *exec.ExitError
-	args, words := untilArrow(args)
-	err, code := ts.Exec(args[1], args[2:]...), 0
+	err, code := ts.Exec(args[0], args[1:]...), 0
 	if errors.As(err, &ended) {
 		code = ended.ExitCode()
 	} else {
 		ts.Check(err)
 	}
-	if fmt.Sprint(code) != args[0] {
-		ts.Fatalf("exit code %d, want %s", code, args[0])
+	if fmt.Sprint(code) != want {
+		ts.Fatalf("exit code %d, want %s", code, want)
 	}
-	if wide := tooWide(ts.ReadFile("stdout")); wide != "" {
+	stdout := ts.ReadFile("stdout")
+	if wide := tooWide(stdout); wide != "" {
 		ts.Fatalf("%d columns: %s", len([]rune(wide)), wide)
 	}
-	scriptSays(ts, false, words)
+	for _, file := range to {
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(stdout), 0o666))
+	}
+	scriptSays(ts, false, said)
+	scriptSays(ts, true, unsaid)
 }
 
-// untilArrow returns the arguments before and behind an arrow.
-func untilArrow(args []string) (before, behind []string) {
-	if i := slices.Index(args, "->"); i >= 0 {
+var environment = regexp.MustCompile(`^[A-Z_]+=`)
+
+// cutAt returns the arguments before and behind a word.
+func cutAt(args []string, word string) (before, behind []string) {
+	if i := slices.Index(args, word); i >= 0 {
 		return args[:i], args[i+1:]
 	}
 	return args, nil
@@ -318,14 +338,6 @@ func scriptRepeat(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	_, err = f.Write(b.Bytes())
 	ts.Check(cmp.Or(err, f.Close()))
-}
-
-// scriptCalls checks how many runs the last command did in the engine.
-func scriptCalls(ts *testscript.TestScript, neg bool, args []string) {
-	plain(ts, neg, args, 1, "calls NUMBER")
-	if got := ts.ReadFile(ts.Getenv("CALLS")); got != args[0] {
-		ts.Fatalf("%s calls, want %s", got, args[0])
-	}
 }
 
 // essential returns what a command prints without what depends on the machine:
