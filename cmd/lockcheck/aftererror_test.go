@@ -2,59 +2,15 @@ package main
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
-
-// An error with one lock does not lose the findings for another lock.
-func TestAnErrorLeavesWhatWasFound(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, tt := range []struct {
-		err  error
-		code int
-	}{
-		{errors.New("the wheels came off"), bug},
-		{exit.Errorf(usage, "cannot write to --out: no space left"), usage},
-	} {
-		breaks := func(call int) error {
-			if call > 1 {
-				return tt.err
-			}
-			return nil
-		}
-		const text = `
-locks:
-  - {name: del, lock: redis-set-del, on: docker, faults: none, workloads: finally, promises: ownership}
-  - {name: broken, lock: redis-set-lua, on: docker, faults: none}
-`
-		r, doc := suiteRun(t, &engine{breaks: breaks}, text)
-		r.wants(t, tt.code, tt.err.Error(), "del on docker: none", "violated ownership", "an error ended it")
-		if doc == nil || doc.Verdict != results.Violated {
-			t.Fatalf("%+v", doc)
-		}
-		there(t, doc.Violations[0].File, true)
-		if dirs, _ := filepath.Glob(filepath.Join(regressionsDir, "*")); len(dirs) != 1 {
-			t.Errorf("kept: %q", dirs)
-		}
-		if err := os.RemoveAll(regressionsDir); err != nil {
-			t.Fatal(err)
-		}
-		args := "run redis-set-del --workload finally --fault none --on docker --promise ownership --seed 1 --runs 3 --json"
-		r = (&engine{breaks: breaks}).runs(t, strings.Fields(args)...)
-		if ran := document(t, r); ran.ExitCode != tt.code || r.code != tt.code || ran.Verdict != results.Violated || ran.Cells[0].Cut != batch.ErrorEnded {
-			t.Errorf("%+v", ran.Head)
-		}
-	}
-}
 
 // If a run cannot be repeated for its files, its findings are still reported.
 func TestARunThatCannotBeKeptIsToldAllTheSame(t *testing.T) {

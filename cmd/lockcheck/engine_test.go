@@ -101,6 +101,10 @@ func (o *openEngine) Execute(_ context.Context, plan *harness.Plan, _ string) (*
 	if e.seen != nil {
 		e.seen(plan)
 	}
+	if _, known := catalogue.FindLock(plan.Lock); !known { // a worker's own lock
+		other := *plan
+		other.Lock, other.Worker, plan = "redis-set-del", nil, &other
+	}
 	j, fit, err := harness.Simulate(sim.Simulator, plan)
 	if e.breaks != nil && err == nil {
 		if err = e.breaks(call); err != nil {
@@ -123,6 +127,16 @@ func goneIn(calls ...int) func(int) error {
 // unremoved fails after each run, when the run is complete.
 func unremoved(int) error {
 	return exit.Errorf(unavailable, "%w", &harness.CloseError{Err: errors.New("it does not go")})
+}
+
+// from fails in a call, and in all that follow.
+func from(first int, err error) func(int) error {
+	return func(call int) error {
+		if call < first {
+			return nil
+		}
+		return err
+	}
 }
 
 // scripted is lockcheck as scripts call it. If the variable ENGINE is set, docker is an
@@ -157,6 +171,35 @@ func scripted() {
 					cancel()
 				}
 			}
+		case "breaks": // from a run on
+			e.breaks = from(numbers[0], errors.New("the wheels came off"))
+		case "full":
+			e.breaks = from(numbers[0], exit.Errorf(usage, "cannot write to --out: no space left"))
+		case "cut":
+			e.breaks = func(call int) error {
+				if call < numbers[0] {
+					return nil
+				}
+				cancel()
+				return ctx.Err()
+			}
+		case "restart":
+			restart := false
+			e.seen = func(p *harness.Plan) { restart = len(p.Faults) > 0 && p.Faults[0].Fault == "restart" }
+			e.breaks = func(int) error {
+				if restart {
+					return exit.Errorf(unavailable, "the engine is gone")
+				}
+				return nil
+			}
+		case "idle":
+			e.seen = func(p *harness.Plan) {
+				if p.Lease < time.Duration(numbers[0])*time.Second {
+					p.Faults = nil
+				}
+			}
+		case "flawed":
+			e.seen = func(p *harness.Plan) { p.Lock = "redis-set-get-del" }
 		case "slow":
 			e.breaks = func(int) error { time.Sleep(20 * time.Millisecond); return nil }
 		default:

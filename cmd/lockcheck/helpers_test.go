@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/internal/exit"
@@ -203,4 +205,28 @@ func document(t *testing.T, r result) *results.Document {
 		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
 	}
 	return doc
+}
+
+// theCommand is built once for all tests. TestMain removes it.
+var theCommand struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// built returns the path of the command.
+func built(t testing.TB) string {
+	t.Helper()
+	theCommand.once.Do(func() {
+		if theCommand.dir, theCommand.err = os.MkdirTemp("", "lockcheck-test-"); theCommand.err != nil {
+			return
+		}
+		if text, err := exec.Command("go", "build", "-o", theCommand.dir+string(filepath.Separator), ".").CombinedOutput(); err != nil {
+			theCommand.err = fmt.Errorf("%w\n%s", err, text)
+		}
+	})
+	if theCommand.err != nil {
+		t.Fatal(theCommand.err)
+	}
+	return filepath.Join(theCommand.dir, "lockcheck")
 }

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,23 +36,6 @@ func TestTheMatrixIsAsExpected(t *testing.T) {
 	}
 	r := lockcheck(t, "matrix", "--runs", "20", "--out", t.TempDir())
 	r.wants(t, held, fmt.Sprintf("%d locks under", len(catalogue.Locks)), fmt.Sprintf("%d cells: %[1]d as expected", cells), "in 5 to 20 runs each")
-}
-
-func TestAMatrixOfAFewCells(t *testing.T) {
-	args := strings.Fields("matrix redis-set-* --fault none,pause,kill,restart,partition --runs 100 --out " + t.TempDir())
-	r := lockcheck(t, args...)
-	if lines := strings.Count(r.stdout, "\n"); lines > 24 {
-		t.Errorf("%d lines do not fit a screen:\n%s", lines, r.stdout)
-	}
-	if again := lockcheck(t, append(args, "--jobs", "1")...); withoutTime(again.stdout) != withoutTime(r.stdout) {
-		t.Errorf("with one job it is another:\n%s", again.stdout)
-	}
-}
-
-// withoutTime removes the line with the duration.
-func withoutTime(text string) string {
-	i := strings.LastIndex(text, " runs in ")
-	return text[:max(0, i)]
 }
 
 // gone returns a matrix of a few cells with some wrong expectations, so that not all
@@ -108,6 +89,10 @@ func goneThrough(t *testing.T, a *app) (*results.Document, error) {
 
 func TestHowAMatrixIsShown(t *testing.T) {
 	t.Chdir(t.TempDir())
+	m := gone(t, func() *app { a := newApp(nil, io.Discard, nil); a.Out.Path = "out"; return a }())
+	if m.ExitCode != violated {
+		t.Errorf("exit code %d", m.ExitCode)
+	}
 	for _, tt := range []struct {
 		file string
 		show func(*app, *results.Document)
@@ -119,10 +104,6 @@ func TestHowAMatrixIsShown(t *testing.T) {
 		var stdout bytes.Buffer
 		a := newApp(nil, &stdout, nil)
 		a.Out.Path = "out"
-		m := gone(t, a)
-		if m.ExitCode != violated {
-			t.Errorf("exit code %d", m.ExitCode)
-		}
 		tt.show(a, m)
 		compare(t, filepath.Join("testdata", tt.file), stdout.String())
 		for line := range strings.Lines(stdout.String()) {
@@ -131,6 +112,26 @@ func TestHowAMatrixIsShown(t *testing.T) {
 			}
 		}
 	}
+	outcomes := map[string]int{}
+	for _, c := range m.Printed().(*results.MatrixDocument).Cells {
+		outcomes[c.Outcome]++
+		if (c.File != "") != (c.Outcome == "unexpected") || (c.Reason == "") != (c.Outcome == "as-expected") {
+			t.Errorf("%+v", c)
+		}
+	}
+	for _, outcome := range []string{"as-expected", "unexpected", "missing", "not-shown", "unproven"} {
+		if outcomes[outcome] == 0 {
+			t.Errorf("no cell is %s: %v", outcome, outcomes)
+		}
+	}
+	unexpectedIsKept(t, m)
+	// A matrix of many locks and faults is split into parts that fit a terminal.
+	for i := range m.Cells {
+		m.Cells[i].Lock += strings.Repeat("-and-more", 6)
+	}
+	var wide bytes.Buffer
+	newApp(nil, &wide, nil).Matrix(m)
+	result{stdout: wide.String()}.wants(t, held, "none fina", "paus kill")
 }
 
 // here is the directory of this package.
@@ -151,90 +152,10 @@ func compare(t *testing.T, file, got string) {
 	}
 }
 
-func TestTheMatrixAsJSON(t *testing.T) {
-	r := lockcheck(t, "matrix", "redis-set-*", "--fault", "none,pause", "--runs", "100", "--json", "--out", t.TempDir())
-	r.wants(t, held)
-	var doc results.MatrixDocument
-	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
-	if doc.Schema != 1 || doc.On != "sim" || doc.Seed != 1 || doc.LeaseMS != 10_000 || len(doc.Cells) != 9 {
-		t.Errorf("%+v", doc)
-	}
-	for _, c := range doc.Cells {
-		if c.Outcome != "as-expected" || c.Reason != "" || c.Runs == 0 || c.Grants == 0 || (c.Hits == 0) != (c.Fault == "none") {
-			t.Errorf("%+v", c)
-		}
-	}
-	del := doc.Cells[2] // redis-set-del under pause
-	if del.Expected != "U R" || len(del.Must) != 2 || len(del.Codes) != 2 || len(del.Found) == 0 || del.Why == "" {
-		t.Errorf("%+v", del)
-	}
-	if finally := doc.Cells[1]; finally.Fault != "none" || finally.Workload != "finally" || finally.Expected != "U R" {
-		t.Errorf("%+v", finally)
-	}
-	for _, f := range del.Found {
-		if !f.Expected || f.First < 1 || f.Seed != uint64(f.First) || f.Runs < 1 || f.Property == "" {
-			t.Errorf("%+v", f)
-		}
-	}
-
-	a := newApp(nil, &bytes.Buffer{}, nil)
-	a.Out.Path = t.TempDir()
-	outcomes := map[string]int{}
-	for _, c := range gone(t, a).Printed().(*results.MatrixDocument).Cells {
-		outcomes[c.Outcome]++
-		if (c.File != "") != (c.Outcome == "unexpected") || (c.Reason == "") != (c.Outcome == "as-expected") {
-			t.Errorf("%+v", c)
-		}
-	}
-	for _, outcome := range []string{"as-expected", "unexpected", "missing", "not-shown", "unproven"} {
-		if outcomes[outcome] == 0 {
-			t.Errorf("no cell is %s: %v", outcome, outcomes)
-		}
-	}
-}
-
-func TestAMatrixWithoutAPlaceIsADocument(t *testing.T) {
-	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // no server answers there
-	r := lockcheck(t, "matrix", "redis-set-lua", "--on", "docker", "--json", "--out", t.TempDir())
-	r.wants(t, unavailable, "no Docker engine answers")
-	var doc results.MatrixDocument
-	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
-		t.Fatalf("%v\n%s", err, r.stdout)
-	}
-	if doc.Verdict != results.Unavailable || doc.ExitCode != unavailable || !strings.Contains(doc.Reason, "no Docker engine answers") || len(doc.Cells) > 0 {
-		t.Errorf("%s, exit code %d: %s", doc.Verdict, doc.ExitCode, doc.Reason)
-	}
-}
-
-// The printed commands repeat and replay unexpected violations. A session is not a
-// lease, so a grant cannot say how long it lasts: the runs show an overlap, and the
-// table says whether it is an unavoidable one.
-func TestOverlapsWithoutALeaseAreOfTheKindThatIsExpected(t *testing.T) {
-	for _, tt := range []struct {
-		lock      string
-		want, not catalogue.Code
-	}{
-		{"zk-recipe", "Uf", "U"},
-		{"zk-predecessor", "U", "Uf"},
-	} {
-		r := lockcheck(t, "matrix", tt.lock, "--fault", "pause", "--runs", "50", "--json", "--out", t.TempDir())
-		r.wants(t, held)
-		var doc results.MatrixDocument
-		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || len(doc.Cells) != 1 {
-			t.Fatalf("%v\n%s", err, r.stdout)
-		}
-		if codes := doc.Cells[0].Codes; !slices.Contains(codes, tt.want) || slices.Contains(codes, tt.not) {
-			t.Errorf("%s: found %v, want %s", tt.lock, codes, tt.want)
-		}
-	}
-}
-
-func TestWhatWasNotExpectedIsKept(t *testing.T) {
-	a := newApp(nil, &bytes.Buffer{}, nil)
-	a.Out.Path = t.TempDir()
-	m := gone(t, a)
+// unexpectedIsKept checks that unexpected violations are kept, and that the printed
+// command repeats them.
+func unexpectedIsKept(t *testing.T, m *results.Document) {
+	t.Helper()
 	for i := range m.Cells {
 		c := &m.Cells[i]
 		if c.Expected.Standing != explore.Unexpected {
@@ -270,52 +191,6 @@ func TestWhichCells(t *testing.T) {
 		if err != nil || len(names) != want {
 			t.Errorf("--fault %s: %v, %v", list, names, err)
 		}
-	}
-	r := lockcheck(t, "matrix", "redis-set-lua", "--holding", "--runs", "30", "--out", t.TempDir())
-	r.wants(t, held, "15 cells: 15 as expected. 15 must hold, a slow hand-over aside")
-}
-
-// A fault that does not apply to a lock has no cell: nothing runs, and the reason is
-// printed.
-func TestWhereAFaultDoesNotApply(t *testing.T) {
-	args := strings.Fields("matrix redlock redis-set-lua --fault failover,kill --runs 20 --out " + t.TempDir())
-	const reason = "failover needs servers with replicas, and the nodes of redlock have none"
-	r := lockcheck(t, args...)
-	r.wants(t, held, "3 cells: 3 as expected", "n/a does not apply")
-	if !regexp.MustCompile(`(?m)^redlock +✓l +n/a$`).MatchString(r.stdout) {
-		t.Errorf("%s", r.stdout)
-	}
-	lockcheck(t, append(args, "-v")...).wants(t, held, "n/a redlock under failover: failover needs servers with replicas, and")
-	markdown := lockcheck(t, append(args, "--markdown")...).stdout
-	for _, line := range []string{"| `redlock` | ✓ l | n/a |", "| `redlock` | failover | n/a | | | | | " + summary.Sentence(reason) + " |"} {
-		if !strings.Contains(markdown, line) {
-			t.Errorf("no %q in\n%s", line, markdown)
-		}
-	}
-	var doc results.MatrixDocument
-	if err := json.Unmarshal([]byte(lockcheck(t, append(args, "--json")...).stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
-	if want := []results.MatrixNoCell{{Lock: "redlock", Fault: "failover", Reason: reason}}; len(doc.Cells) != 3 || !slices.Equal(doc.Absent, want) {
-		t.Errorf("%d cells, not applicable %+v", len(doc.Cells), doc.Absent)
-	}
-	lockcheck(t, strings.Fields("matrix redlock --fault failover --out "+t.TempDir())...).wants(t, usage, "none of these faults applies: "+reason)
-}
-
-func TestMatrixIsUsedWrongly(t *testing.T) {
-	for args, words := range map[string]string{
-		"redis-set-lau":        "did you mean redis-set-lua",
-		"--json --markdown":    "one of them",
-		"--fault pasue":        "did you mean pause",
-		"--runs 0":             "--runs 0: it has to be at least 1",
-		"--jobs 0":             "--jobs 0: it has to be at least 1",
-		"--for 3s":             "--for is for docker",
-		"--on docker --runs 3": "--runs is for sim",
-		"redis-setnx --holding --fault restart-lost": "none of these cells must hold",
-	} {
-		t.Run(args, func(t *testing.T) {
-			lockcheck(t, append([]string{"matrix", "--out", t.TempDir()}, strings.Fields(args)...)...).wants(t, usage, words)
-		})
 	}
 }
 
@@ -366,17 +241,4 @@ func TestAMatrixInRealTime(t *testing.T) {
 		t.Errorf("runs: %v", limits)
 	}
 	in(t, t.Context(), slow(exit.Errorf(unavailable, "the engine is gone")), args...).wants(t, unavailable, "the engine is gone", "2 cells:")
-}
-
-// A matrix of many locks and faults is split into parts that fit a terminal.
-func TestAWideMatrix(t *testing.T) {
-	var stdout bytes.Buffer
-	a := newApp(nil, &stdout, nil)
-	a.Out.Path = t.TempDir()
-	m := gone(t, a)
-	for i := range m.Cells {
-		m.Cells[i].Lock += strings.Repeat("-and-more", 6)
-	}
-	a.Matrix(m)
-	result{stdout: stdout.String()}.wants(t, held, "none fina", "paus kill")
 }

@@ -105,7 +105,9 @@ func scriptExit(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Setenv(name, value)
 		defer ts.Setenv(name, before)
 	}
-	plain(ts, neg, args, 1, usage)
+	if len(args) == 0 || len(from) > 1 || len(to) > 1 {
+		ts.Fatalf("usage: %s", usage)
+	}
 	if len(from) > 0 {
 		args = slices.Concat([]string{"sh", "-c", `exec "$@" <"$0"`, from[0]}, args)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -33,5 +34,14 @@ func TestARestartedSuiteBeginsWithoutAResult(t *testing.T) {
 	suiteRun(t, e, real)
 	if there {
 		t.Error("the result of an earlier time is there while a suite runs")
+	}
+}
+
+// Neither can the name of a suite's entry.
+func TestTheDirectoryOfARunHasOnePart(t *testing.T) {
+	for _, lock := range []string{"../../x", "our lock/v2", `..\x`} {
+		if name := rundir.Name(&harness.Plan{Lock: lock, Seed: 1}); !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
+			t.Errorf("%q: %q", lock, name)
+		}
 	}
 }

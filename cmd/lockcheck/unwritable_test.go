@@ -2,13 +2,10 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,59 +17,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// everything lists the files below this directory.
-func everything(t *testing.T) (names []string) {
-	t.Helper()
-	if err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
-		names = append(names, path)
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return names
-}
-
 // brokenSuite is a suite that breaks a promise.
 const brokenSuite = "lockcheck: 1\nruns: 20\nlocks:\n  - {lock: redis-set-lua, faults: pause, promises: exclusion}\n"
-
-// If nothing can be kept, the error comes before the first run, not after hours of
-// runs.
-func TestNothingIsBegunWhereNothingCanBeKept(t *testing.T) {
-	t.Chdir(t.TempDir())
-	sharded(t, "s", "run redis-set-lua --fault none --runs 5", held)
-	lockcheck(t, strings.Fields("case redis-get-del-race --out kept")...).wants(t, held)
-	for name, text := range map[string]string{"lockcheck.yaml": brokenSuite, "file": ""} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Mkdir("closed", 0o555); err != nil {
-		t.Fatal(err)
-	}
-	outs := []string{"file", "file/out", "file/a/b"}
-	if os.Geteuid() != 0 { // file modes do not restrict root
-		outs = append(outs, "closed", "closed/a/b")
-	}
-	before := everything(t)
-	for _, args := range []string{
-		"suite", "suite --shard 1/2", "run redis-set-lua --runs 1000000", "run redis-set-lua --strategy exhaustive",
-		"matrix --runs 1000000", "case", "case --lease 2s", "merge s", "replay kept", "shrink kept/redis-get-del-race/schedule.json",
-		"bench contention",
-	} {
-		for _, out := range outs {
-			r := lockcheck(t, append(strings.Fields(args), "--json", "--out", out)...)
-			r.wants(t, usage, "lockcheck: cannot write to --out "+out+": ")
-			if r.stdout != "" || strings.Count(r.stderr, "\n") != 1 {
-				t.Errorf("%s --out %s:\n%s%s", args, out, r.stdout, r.stderr)
-			}
-		}
-	}
-	lockcheck(t, "suite", "--schema", "--out", "file").wants(t, held) // it keeps nothing
-	if now := everything(t); !slices.Equal(now, before) {
-		t.Errorf("there are %s, and before there were %s", now, before)
-	}
-	lockcheck(t, "merge", "s", "--out", "new/of/them").wants(t, held)
-}
 
 // lost runs the command while --out is replaced by a file after the first run has
 // begun.
@@ -178,39 +124,6 @@ func TestAReplayThatCannotBeKeptIsTold(t *testing.T) {
 		}
 	}
 	lost(t, "replay", "-q", file).wants(t, usage, "still violated; its files could not be written")
-}
-
-// Violations are shown even if the files of one run cannot be written.
-func TestWhatHasNoPlaceIsTold(t *testing.T) {
-	t.Chdir(t.TempDir())
-	sharded(t, "s", "run redis-set-lua --fault pause --seed 1 --runs 20 --promise exclusion --no-shrink", violated)
-	for _, args := range []string{"run redis-set-lua --strategy exhaustive --fault pause", "merge s"} {
-		lockcheck(t, append(strings.Fields(args), "--out", "first")...).wants(t, violated)
-		runs, err := filepath.Glob("first/*/" + scheduleFile)
-		if err = cmp.Or(err, os.Mkdir("full", 0o777)); err != nil || len(runs) == 0 {
-			t.Fatalf("%v, %v", runs, err)
-		}
-		for _, run := range runs { // a file in the place of its directory
-			if err := os.WriteFile(filepath.Join("full", filepath.Base(filepath.Dir(run))), nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		r := lockcheck(t, append(strings.Fields(args), "--out", "full")...)
-		r.wants(t, usage, "VIOLATED exclusion", "cannot write to --out: ")
-		if strings.Contains(r.stdout, "full"+string(filepath.Separator)) {
-			t.Errorf("%s names what is not there:\n%s", args, r.stdout)
-		}
-		var doc results.Document
-		r = lockcheck(t, append(strings.Fields(args), "--out", "full", "--json")...)
-		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || r.code != usage || doc.ExitCode != r.code || doc.Verdict != results.Violated {
-			t.Errorf("%s: exit code %d, %v\n%s", args, r.code, err, r.stdout)
-		}
-		for _, dir := range []string{"first", "full"} {
-			if err := os.RemoveAll(dir); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 }
 
 // If the files of one cell cannot be written, no other cell of a matrix is lost.
