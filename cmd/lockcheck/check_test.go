@@ -39,14 +39,6 @@ func writeAll(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// fed runs the command with the given standard input.
-func fed(t *testing.T, stdin io.Reader, args ...string) result {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code := execute(t.Context(), args, stdin, &stdout, &stderr)
-	return result{code, stdout.String(), stderr.String()}
-}
-
 // checked returns the document of one file.
 func (r result) checked(t *testing.T) judging.Document {
 	t.Helper()

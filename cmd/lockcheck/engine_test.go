@@ -184,11 +184,14 @@ func scripted() {
 				return ctx.Err()
 			}
 		case "restart":
-			restart := false
+			restart, err := false, exit.Errorf(unavailable, "the engine is gone")
+			if of == "bug" {
+				err = errors.New("the wheels came off")
+			}
 			e.seen = func(p *harness.Plan) { restart = len(p.Faults) > 0 && p.Faults[0].Fault == "restart" }
 			e.breaks = func(int) error {
 				if restart {
-					return exit.Errorf(unavailable, "the engine is gone")
+					return err
 				}
 				return nil
 			}

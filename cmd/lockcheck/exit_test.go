@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -33,26 +32,6 @@ func in(t *testing.T, ctx context.Context, by func(*changed), args ...string) re
 	}
 	code := a.execute(ctx, append(args, "--out", t.TempDir()))
 	return result{code, stdout.String(), stderr.String()}
-}
-
-func TestAnErrorThatNobodyExplainsIsABug(t *testing.T) {
-	broken := func(p *changed) {
-		fails := errors.New("the wheels came off")
-		p.execute = func(*harness.Plan, string) (*harness.Judged, harness.Replay, error) {
-			return nil, harness.Replay{}, fails
-		}
-		p.each = func([]*harness.Plan, []string) ([]*harness.Judged, error) { return nil, fails }
-		p.batch = func(*explore.Settings, func(int)) (*explore.Result, error) { return nil, fails }
-	}
-	kept := t.TempDir()
-	lockcheck(t, "case", "redis-get-del-race", "--out", kept)
-	for _, args := range []string{
-		"case redis-get-del-race", "case redis-get-del-race --lease 2s", "run redis-set-lua",
-		"replay " + filepath.Join(kept, "redis-get-del-race", scheduleFile),
-	} {
-		in(t, t.Context(), broken, strings.Fields(args)...).wants(t, bug,
-			"lockcheck: this is a bug of lockcheck: the wheels came off; please report it with the command\n")
-	}
 }
 
 func TestAPanicIsABug(t *testing.T) {

@@ -93,46 +93,10 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// flat returns a text without the line breaks of its paragraphs.
-func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// spreadSuite has a lock that breaks its promise, one that keeps it, and a kept
-// counterexample.
-const spreadSuite = `lockcheck: 1
-runs: 40
-locks:
-  - lock: redis-set-lua
-    faults: [pause, none]
-    promises: [exclusion]
-  - lock: redis-set-del
-    faults: [kill]
-    promises: [liveness]
-`
-
 func there(t *testing.T, file string, want bool) {
 	t.Helper()
 	if _, err := os.Stat(file); (err == nil) != want {
 		t.Errorf("%s: it is there: %v, want %v", file, !want, want)
-	}
-}
-
-// pastRun writes a counterexample of ownership to a directory.
-func pastRun(t *testing.T, dir string) {
-	t.Helper()
-	lockcheck(t, "run", "redis-set-del", "--fault", "none", "--workload", "finally", "--seed", "1", "--runs", "1",
-		"--no-shrink", "--promise", "ownership", "--out", "past").wants(t, violated)
-	runs, _ := filepath.Glob(filepath.Join("past", "*"))
-	if len(runs) != 1 {
-		t.Fatalf("%q", runs)
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(runs[0], dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll("past"); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -161,26 +125,6 @@ func verdicts(d *results.Document) map[string]results.Verdict {
 		}
 	}
 	return list
-}
-
-// editJSON changes a JSON file.
-func editJSON(t *testing.T, file string, change func(map[string]any)) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc map[string]any
-	if err := json.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
-	}
-	change(doc)
-	if text, err = json.Marshal(doc); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
 }
 
 const real = `
