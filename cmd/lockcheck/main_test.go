@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
@@ -40,6 +41,11 @@ func TestHelpAndLists(t *testing.T) {
 	kinds = append(kinds, names.Faults()...)
 	cases = append(cases, names.Cases()...)
 	properties = append(properties, names.Properties()...)
+	all := []string{"Remembers ", "Source: "}
+	for _, m := range models.All() {
+		all = append(all, m.Name)
+	}
+	tests["list models"] = all
 	tests["list locks"], tests["list faults"], tests["list cases"], tests["list properties"] = locks, kinds, cases, properties
 	for args, words := range tests {
 		t.Run(args, func(t *testing.T) { lockcheck(t, strings.Fields(args)...).wants(t, held, words...) })
