@@ -57,7 +57,7 @@ var setnxCases = []Case{
 		Setup:     Setup{Lock: "redis-setnx-del-stale"},
 		Schedules: []Schedule{sameEnd},
 		Remedy: Remedy{
-			Words: "Replace the old time with GETSET, and take the lock only if what came back had passed. Here c3 gets the time of c2, and waits. Better, let the server count the time: SET NX PX.",
+			Words: "Replace the old time with GETSET, and take the lock only if what came back had passed. Who gets a time that has not passed back waits. Better, let the server count the time: SET NX PX.",
 			Setup: Setup{Lock: "redis-setnx-getset-fixed"}, Keeps: append([]checker.Property{checker.Resource}, overlap...),
 		},
 	},
@@ -69,7 +69,7 @@ var setnxCases = []Case{
 		Setup:     Setup{Lock: "redis-setnx-getset-unread"},
 		Schedules: []Schedule{sameEnd},
 		Remedy: Remedy{
-			Words: "Take the lock only if the time that GETSET replaced had passed. Here c3 gets the time of c2, and waits. Better, let the server count the time: SET NX PX.",
+			Words: "Take the lock only if the time that GETSET replaced had passed. Who gets a time that has not passed back waits. Better, let the server count the time: SET NX PX.",
 			Setup: Setup{Lock: "redis-setnx-getset-fixed"}, Keeps: append([]checker.Property{checker.Resource}, overlap...),
 		},
 	},

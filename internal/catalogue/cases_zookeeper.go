@@ -133,7 +133,7 @@ var zookeeperCases = []Case{
 			May:    delay,
 		}},
 		Remedy: Remedy{
-			Words: "Stop at the first sign of a lost connection; and let the resource check a fencing token, the number of the node.",
+			Words: "Stop at the first sign of a lost connection; and let the resource check a fencing token: a number that grows with each node of the queue.",
 			Setup: Setup{Lock: "zk-recipe", Options: Options{Token: true}, Fencing: history.FencingAll}, Keeps: fencingKeeps,
 		},
 	},

@@ -48,3 +48,22 @@ func TestAStoryOfACaseSaysWhatItShows(t *testing.T) {
 		}
 	}
 }
+
+// A directory is known as a run's, whether or not the lock has a lease.
+func TestTheFilesOfARunAreItsOwn(t *testing.T) {
+	for _, id := range []string{"redis-get-del-race", "zk-sequence-overflow", "mysql-getlock-half-open"} {
+		c, _ := catalogue.FindCase(id)
+		plan, _, _ := harness.CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
+		j, _, err := harness.Simulate(sim.Simulator, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if err := Save(dir, j); err != nil {
+			t.Fatal(err)
+		}
+		if foreign := Foreign(dir); foreign != "" {
+			t.Errorf("%s: %s seems to be another program's", id, foreign)
+		}
+	}
+}

@@ -24,7 +24,7 @@ var (
 	besideSchedule = map[string]Marks{ // by file name
 		HistoryFile: {"history of lockcheck", `{"lockcheck":`, `"version":`},
 		VerdictFile: {"verdict", "{", `"properties":`},
-		StoryFile:   {"story", "", ", lease "},
+		StoryFile:   {"story", "", " seed "},
 	}
 )
 
