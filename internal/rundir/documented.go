@@ -15,10 +15,12 @@ func writeCase(w io.Writer, j *harness.Judged) error {
 	if !ok {
 		return nil
 	}
+	undisturbed := c.Setup
+	undisturbed.Server.Sequence = 0 // as harness.CasePlans leaves it out
 	text := ""
 	add := func(s string) { text += "\n" + layout.Wrap(9, s) + "\n" }
 	switch (catalogue.Setup{Lock: j.Plan.Lock, Options: j.Plan.Options, Server: j.Plan.Server, Fencing: j.Plan.Fencing}) {
-	case c.Setup:
+	case c.Setup, undisturbed:
 		add("Case     " + c.Title + ". " + c.Tells)
 	case c.Remedy.Setup:
 		add("Case     " + c.Title + ". " + c.Tells)
