@@ -206,6 +206,8 @@ func TestFailuresOfASlowMachineAreOnlyMissed(t *testing.T) {
 		{"the remedy breaks after a long restart", "redis-single-crash-everysec", nil, overdue, true, true, "unknown"},
 		{"a late turn without the fault", "mysql-fair-dead-waiters", disturbed, nil, false, true, "valid"},
 		{"an overlap without the fault", "redis-get-del-race", disturbed, nil, false, false, "valid"},
+		{"an overlap without the fault, in real time", "redis-get-del-race", disturbed, nil, false, true, "valid"},
+		{"an overlap without the fault in a control, in real time", "redis-get-del-race", disturbed, nil, false, false, "valid"},
 		{"an overlap while the machine stood still", "redis-get-del-race", disturbed, stalled, false, true, "valid"},
 		{"the remedy's turn comes late", "mysql-fair-dead-waiters", nil, nil, true, false, "violated"},
 		{"the remedy's turn comes late in real time", "mysql-fair-dead-waiters", nil, nil, true, true, "unknown"},
@@ -215,6 +217,9 @@ func TestFailuresOfASlowMachineAreOnlyMissed(t *testing.T) {
 			on = "docker"
 		}
 		c, _ := catalogue.FindCase(tt.id)
+		if strings.Contains(tt.name, "control") {
+			c.Kind = catalogue.Control
+		}
 		if tt.flawed {
 			c.Remedy.Setup = c.Setup
 		}
