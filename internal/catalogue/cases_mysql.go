@@ -141,8 +141,8 @@ var rowCases = []Case{
 	},
 	{
 		ID: "mysql-unlock-recursion", Kind: Violation,
-		Title:  "A release inside a transaction reads the same again and again, until the stack overflows",
-		Tells:  "The release compares versions, and if that fails calls itself to look again. In a REPEATABLE READ transaction it sees what it saw at first, whatever has become of the row; and what its DELETE has looked at stays locked meanwhile. When the stack overflows the transaction is rolled back. The lock stays taken until then, or until its lease ends if that is later.",
+		Title:  "A release inside a transaction reads the same again and again, and does not end",
+		Tells:  "The release compares versions, and if that fails calls itself to look again. In a REPEATABLE READ transaction it sees what it saw at first, whatever has become of the row; and what its DELETE has looked at stays locked meanwhile. When the stack overflows, or the caller waits no longer, the transaction is rolled back. The lock stays taken until then, or until its lease ends if that is later.",
 		Source: bailongma + "unLockByName, its recursion",
 		Setup:  Setup{Lock: "mysql-fair", Options: Options{InTx: true}},
 		Schedules: []Schedule{{
@@ -200,7 +200,7 @@ var rowCases = []Case{
 		}},
 		Figure: &Figure{Of: LongestWait, AtLeast: 1.4, AtMost: 1.3},
 		Remedy: Remedy{
-			Words: "A deadline on a monotonic clock, and no sleep beyond it. Here two slow statements follow, by which c2 leaves the queue.",
+			Words: "A deadline on a monotonic clock, and no sleep beyond it. A client that has a place still has to leave the queue, by two statements.",
 			Setup: mysqlFairFixed, Keeps: served,
 		},
 	},

@@ -362,7 +362,7 @@ var redlockCases = []Case{
 	},
 	{
 		ID: "redlock-continuous-partitions", Kind: Figures,
-		Title:  "A client that is cut off before it releases costs everybody a lease, each time",
+		Title:  "A client that is cut off before it releases costs everybody up to a lease, each time",
 		Tells:  "A release that does not arrive leaves the keys until they expire. If that happens again and again, the lock is free for hardly any time.",
 		Source: redlockManual + ", Liveness Arguments",
 		Setup:  redlock,
