@@ -21,8 +21,7 @@ import (
 // circles are the packages with larger circles, and how many files are in them. Who makes
 // one smaller lowers its number.
 var circles = map[string]int{
-	"checker/models": 19,
-	"report":         31,
+	"report": 31,
 }
 
 // Limits of the tree. Who reaches one makes something simpler.

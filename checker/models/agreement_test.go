@@ -47,18 +47,6 @@ func gathered(m Model, o Options, entries []history.Entry) (*Judge, []*object) {
 	return j, j.objects(j.holds, false)
 }
 
-// direct returns the finding of the direct judge.
-func (o *object) direct() finding {
-	switch o.j.model.kind {
-	case anonymous:
-		return o.judgeEvents()
-	case register:
-		return o.judgeAccesses()
-	default:
-		return o.judgeHolds()
-	}
-}
-
 func shown(entries []history.Entry) string {
 	var b strings.Builder
 	_ = history.Encode(&b, &history.History{Entries: entries})

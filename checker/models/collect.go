@@ -1,7 +1,6 @@
 package models
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -10,123 +9,33 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// never is a position after all others.
-const never int32 = math.MaxInt32
-
-// none is an absent id or position.
-const none int32 = -1
-
-// hold is one acquire and the release that goes with it. Each takes effect at
-// an instant in a range of positions.
-type hold struct {
-	lock, proc int32
-	owner      int32 // the first of the processes that replaced each other, up to proc
-	call, ret  int32 // of the acquire; ret is never: it may not have happened
-	end, gone  int32 // of the release: invoke; latest effect. end is never: no release; gone is never: it may not have happened
-	floor      int32 // until when an extend shows that it lasted, or none
-	queued     int32 // position at which it was known to be in the queue, or none
-	shared     bool
-	known      bool  // its acquire was ok, or a later line confirmed it
-	void       bool  // its acquire failed, after a line had confirmed its release
-	releasing  int8  // number of its releases under way
-	alone      int32 // position from which it may have ended without a release, or never
-	joint      int32 // the loss that may end it with its process's other holds: number plus one, or 0
-	token      uint64
-	until      time.Duration // of a lease: its end, if that is known
-}
-
-// presupposed reports whether the acquire of h is certain to have happened.
-func (h *hold) presupposed() bool { return h.ret != never }
-
-// stray is a release or an extend that was ok although it belongs to no hold, or to
-// one that was over.
-type stray struct {
-	proc, call, ret int32
-	release         bool
-	doubt           doubt
-	hold            int32 // the hold that an extend names, or none
-	over            int32 // position at which the named hold had ended, or none
-}
-
-// refusal is a try that was refused.
-type refusal struct {
-	proc, call, ret int32
-	shared          bool
-}
-
-// deadline is the end of a hold as the holder knew it from a position on.
-type deadline struct {
-	hold, pos int32
-	call      int32 // invoke of the extend that gave it, or none
-	until     time.Duration
-	granted   bool // it comes from the ok of the acquire
-}
-
-// proc is a client's process, and its open operation.
-type proc struct {
-	number int
-	client int32
-	first  int32 // the process that it replaced after an info, or itself
-
-	f      string // its open operation; "": none
-	lock   int32
-	call   int32
-	queued int32
-	hold   int32 // the hold that it acts on, or none
-	means  meaning
-	struck int32 // of an acquire: position at which its client died, or lost its hold, or none
-	joint  int32 // of an acquire: the loss of an entry that may be about it: number plus one, or 0
-	cloud  int32 // of an acquire: from where an operation that may mean it may have ended it, or never
-	shared bool
-	value  history.Opt
-	was    history.Opt
-	token  uint64
-}
-
-// client is the state of a client that stays when process numbers change.
-type client struct {
-	name   string
-	asking []int32 // processes with an open acquire
-	hands  []int32 // its hand for each lock
-	// retired is the process that ended with info, until another replaces it, plus
-	// one; or 0.
-	retired int32
-	// alive is the position after its last sign of life, which is neither an invoke
-	// nor an info (the recorder writes those), or the position where it was killed.
-	alive int32
-}
-
-func (j *Judge) process(e *history.Entry) int32 {
-	if p, ok := j.procOf[e.Process.N]; ok {
-		return p
+// Add processes the next entry. line is its line in the file, from 1. The entries
+// have to be consistent (history.Check).
+func (j *Judge) Add(e *history.Entry, line int) {
+	pos := j.size
+	j.keep(e, line)
+	j.size++
+	j.lines.add(pos, line)
+	if j.model.rule.leases {
+		j.times = append(j.times, e.Time)
 	}
-	name := e.Client
-	if name == "" {
-		name = e.Process.String()
+	switch {
+	case e.Process.Client():
+		j.client(pos, e)
+	case e.Process.Name == history.Nemesis:
+		j.nemesis(pos, e)
+	case e.Process.Name == history.Resource && j.model.kind == register:
+		j.effect(pos, e)
 	}
-	c, ok := j.nameOf[name]
-	if !ok {
-		c = int32(len(j.clients))
-		j.clients = append(j.clients, client{name: name})
-		j.nameOf[name] = c
-	}
-	p := int32(len(j.procs))
-	j.procs = append(j.procs, proc{number: e.Process.N, client: c, first: p})
-	if before := &j.clients[c].retired; *before != 0 {
-		j.procs[p].first, *before = *before-1, 0
-	}
-	j.procOf[e.Process.N] = p
-	return p
 }
 
-func (j *Judge) lock(name string) int32 {
-	l, ok := j.lockOf[name]
-	if !ok {
-		l = int32(len(j.locks))
-		j.locks = append(j.locks, lock{name: name})
-		j.lockOf[name] = l
+// keep stores an entry while the history is short.
+func (j *Judge) keep(e *history.Entry, line int) {
+	if len(j.kept) < j.room {
+		j.kept = append(j.kept, numbered{*e, line})
+	} else {
+		j.kept, j.room = nil, 0
 	}
-	return l
 }
 
 // client processes a line of a client's process.
@@ -363,13 +272,6 @@ func (j *Judge) ended(id int32) int32 {
 	return j.holds[id].gone
 }
 
-// stray notes a stray operation, if the model cares who holds.
-func (j *Judge) stray(s stray, l int32) {
-	if j.model.kind == holding {
-		j.locks[l].strays = append(j.locks[l].strays, s)
-	}
-}
-
 // report processes a line of a client between its operations.
 func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 	switch p := &j.procs[id]; e.F {
@@ -422,5 +324,76 @@ func (j *Judge) nemesis(pos int32, e *history.Entry) {
 	}
 	if f := faults.InHistory(e.F); f.Ends {
 		j.die(e.On, pos, e.F == history.Exit)
+	}
+}
+
+// finish processes operations without a completion.
+func (j *Judge) finish() {
+	for i := range j.procs {
+		p, id := &j.procs[i], int32(i)
+		f := p.f
+		if f == "" {
+			continue
+		}
+		l := &j.locks[p.lock]
+		switch f {
+		case history.Acquire, history.Try:
+			if p.hold == none {
+				p.hold = j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, shared: p.shared})
+			}
+			j.holds[p.hold].queued = none
+			j.early(p.hold, p)
+			if j.model.kind == anonymous {
+				l.events = append(l.events, event{proc: id, call: p.call, ret: never, hold: p.hold})
+			}
+		case history.Release:
+			if j.model.kind == anonymous {
+				l.events = append(l.events, event{proc: id, call: p.call, ret: never, hold: none, release: true, about: p.hold, open: p.means.open})
+			}
+			if p.hold != none {
+				j.settle(p, true, true)
+				j.holds[p.hold].close(p.call)
+			}
+		case history.Read, history.Write, history.CAS:
+			j.access(p.lock, access{
+				what: whats[f], proc: id, call: p.call, ret: never, token: p.token,
+				value: p.value.V, known: p.value.Set && f != history.Read, from: p.was.V, based: p.was.Set,
+			})
+		}
+		p.f = ""
+	}
+	for i := range j.locks {
+		j.locks[i].events = j.ends(j.locks[i].events)
+	}
+	for id, r := range j.readings {
+		h := &j.holds[id]
+		if !r.mayEnd() {
+			r.gone = h.gone
+		}
+		if r.end = min(r.end, h.end); r.end != never {
+			r.end = min(max(r.end, r.floor, h.call), r.gone)
+		}
+	}
+	for i := range j.holds { // a client with one of the holds on an entry has the entry
+		if h := &j.holds[i]; h.joint != 0 {
+			floor := h.floor
+			if r := j.reading(int32(i)); r != nil {
+				floor = r.floor
+			}
+			l := &j.losses[h.joint-1]
+			l.pos, l.least = max(l.pos, h.floor), max(l.least, floor)
+		}
+	}
+	for i := range j.holds {
+		h := &j.holds[i]
+		if h.end != never {
+			if h.end = h.alone; h.joint != 0 {
+				h.end = min(h.end, j.losses[h.joint-1].pos)
+			}
+			h.end = min(max(h.end, h.floor, h.call), h.gone)
+		}
+		if h.alone != never {
+			h.alone = min(max(h.alone, h.floor, h.call), h.gone)
+		}
 	}
 }

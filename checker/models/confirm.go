@@ -41,14 +41,6 @@ func (o *object) confirm(b *budget, f finding) finding {
 	return f
 }
 
-// starts returns the states that the object may have been in before the facts.
-func (f *finding) starts(k kind) []state {
-	if k == anonymous && f.open {
-		return []state{{}, {locked: true}}
-	}
-	return []state{f.start}
-}
-
 // around returns the operations that may have taken effect during the facts, and
 // those that made the values in them. All but the facts are optional.
 func (o *object) around(f finding) []operation {
@@ -84,20 +76,6 @@ func (o *object) around(f finding) []operation {
 	return list
 }
 
-// span returns the first and the last position of the facts.
-func (f *finding) span() (from, to int32) {
-	from, to = never, none
-	for _, x := range f.facts {
-		for _, pos := range x.at {
-			from, to = min(from, pos), max(to, pos)
-		}
-	}
-	if f.whole {
-		from = 0
-	}
-	return from, to
-}
-
 // prune leaves out facts that are not needed: without them Porcupine finds no order
 // either.
 func (o *object) prune(b *budget, f finding) finding {
@@ -113,38 +91,6 @@ func (o *object) prune(b *budget, f finding) finding {
 		}
 	}
 	return f
-}
-
-// noOrder returns a sentence that the facts have no order.
-func (o *object) noOrder(facts []fact) string {
-	var said []string
-	facts = slices.Clone(facts)
-	slices.SortFunc(facts, func(a, b fact) int { return int(a.at[0]) - int(b.at[0]) })
-	for _, x := range facts {
-		said = append(said, o.tell(x.op, x.at[0], x.at[len(x.at)-1]))
-	}
-	text := "there is no order for this: " + list(said)
-	if last := facts[len(facts)-1].op; last.kind == accessOp {
-		if a := &o.accesses[last.n]; a.what == read && len(facts) > 1 {
-			text += fmt.Sprintf(", and no write of %d fits in between", a.value)
-		}
-	}
-	if f := o.j.model.First; f.Set {
-		text += fmt.Sprintf("; %d was there at first", f.V)
-	}
-	return text + "."
-}
-
-// relax makes x optional. It returns false if x then has no effect at all.
-func (o *object) relax(x *operation) bool {
-	switch {
-	case x.kind == strayOp || x.kind == refusedOp:
-		return false
-	case x.kind == accessOp && (o.accesses[x.n].what == read || o.accesses[x.n].what == refuse) && !o.j.model.rule.fenced:
-		return false
-	}
-	x.optional = true
-	return true
 }
 
 func disagreement(f finding, why string) finding {

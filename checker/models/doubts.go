@@ -5,35 +5,6 @@ import (
 	"slices"
 )
 
-// An operation that names no grant may be about one of several. The judge chooses one
-// of them, which is one reading of the history. If that reading is valid, the history
-// is valid. If it is violated, the judge reads the history again, with as few holds
-// as any reading has: each of those grants may have ended there, but need not have,
-// and no grant is confirmed. A violation of that is a violation in every reading.
-
-// doubts are the open questions about a hand.
-type doubts struct {
-	mine   []int32 // all holds that came into the hand and may not be marked yet
-	open   int     // operations under way that may be about several of its grants
-	since  int32   // invoke of the first of those
-	marked bool    // one of them had an effect, or may have had one
-}
-
-// doubtful reports whether a hand may have other holds than it seems to.
-func (d *doubts) doubtful() bool { return d.open > 0 || d.marked }
-
-// reading is a hold in its shortest form, whatever the operations of its client mean.
-type reading struct {
-	ret   int32 // of its acquire, counting only lines that are certainly about it
-	end   int32 // position from which it may be over; never: no sooner than it seems
-	gone  int32 // of its release, at the end
-	floor int32 // until when an extend shows that it lasted, or none
-}
-
-// mayEnd reports whether an operation that is not certainly about the hold may
-// have ended it.
-func (r *reading) mayEnd() bool { return r.end != never }
-
 // reading returns the doubts about a hold, or nil.
 func (j *Judge) reading(id int32) *reading {
 	if id == none {
@@ -130,15 +101,6 @@ func (j *Judge) doubt(p *proc, pos int32, f string) {
 	}
 }
 
-// doubt says in which readings an operation is a stray.
-type doubt uint8
-
-const (
-	certain doubt = iota
-	seems         // it may be about a grant that its client still has
-	loose         // it is about one of the grants of its client; it is unknown which
-)
-
 // stands returns how certain it is that an operation is about no hold.
 func (j *Judge) stands(p *proc) doubt {
 	if p.means.open || j.reading(p.hold) != nil || j.hand(p.client, p.lock).open > 0 {
@@ -169,42 +131,4 @@ func (j *Judge) least() []hold {
 		h.ret, h.end, h.gone, h.alone, h.joint = r.ret, r.end, r.gone, r.end, 0
 	}
 	return holds
-}
-
-// loose reports whether there are operations of which the grant is uncertain.
-func (o *object) loose() bool {
-	return slices.ContainsFunc(o.strays, func(s stray) bool { return s.doubt == loose })
-}
-
-// choices returns the states that a loose operation can lead to from s: it is about a
-// grant that its client has, or one that may have been released before without an
-// answer.
-func (o *object) choices(s state, t *stray) (list []any) {
-	for _, n := range unpack(s.held) {
-		if h := &o.holds[n]; !o.mine(t, h) {
-			continue
-		}
-		if !t.release {
-			return []any{s}
-		}
-		next := s
-		if next.held, _ = without(s.held, n); next.held == "" {
-			next.nest = 0
-		}
-		next.spent = pack(s.spent, n)
-		list = append(list, next)
-	}
-	for _, n := range unpack(s.over) {
-		if _, spent := without(s.spent, n); t.release && !spent && o.mine(t, &o.holds[n]) && o.holds[n].gone == never {
-			next := s
-			next.spent = pack(s.spent, n)
-			list = append(list, next)
-		}
-	}
-	return list
-}
-
-// mine reports whether a loose operation may be about h.
-func (o *object) mine(t *stray, h *hold) bool {
-	return o.j.procs[h.proc].client == o.j.procs[t.proc].client && h.call < t.call
 }

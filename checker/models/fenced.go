@@ -134,10 +134,3 @@ func (c *chains) stale(x, y int32) finding {
 	return violation(c.facts(x, y), "%s with token %d, and after that %s with the smaller token %d.",
 		c.doing(y), c.list[y].token, c.doing(x), c.list[x].token)
 }
-
-func (c *chains) whose(a *access) string {
-	if a.proc == none {
-		return "an access"
-	}
-	return c.j.who(a.proc)
-}

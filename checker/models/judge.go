@@ -1,9 +1,9 @@
 package models
 
 import (
+	"slices"
 	"time"
 
-	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 )
 
@@ -20,6 +20,16 @@ type Options struct {
 	Memory  int64         // bytes that the program may use while Porcupine searches; 0: no limit
 	Whole   bool          // do not cut Porcupine's searches in time
 }
+
+// Limits for asking Porcupine after the direct judge has decided.
+const (
+	confirmTime = 200 * time.Millisecond // for each search
+	smallEnough = 2000                   // operations of a lock that is searched as a whole
+	windowSize  = 500                    // operations around a witness
+	othersTime  = 2 * time.Second        // for all locks after the first violated one
+	// Each operation without an answer may double the time of a search.
+	fewUnanswered = 8
+)
 
 // A Judge reads a history, entry by entry, and judges it by a model. It keeps about
 // 50 bytes for each operation, and the entries of a short history.
@@ -46,7 +56,6 @@ type Judge struct {
 
 	hands     []hand
 	readings  map[int32]*reading // of holds that may be shorter than they seem
-	certain   []*object          // the locks with holds in their shortest forms; made when needed
 	kept      []numbered         // entries of a short history
 	room      int                // how many entries may be kept
 	choices   *choices           // the present reading is one of them; or nil
@@ -77,12 +86,38 @@ type lock struct {
 	effects  []access // of the resource itself
 }
 
-// loss may end all holds of a process on a lock at once, from pos on. least is the
-// position for the shortest forms of the holds, told that at which it was reported. token
-// is the entry's, or 0.
-type loss struct {
-	proc, pos, least, told int32
-	token                  uint64
+// proc is a client's process, and its open operation.
+type proc struct {
+	number int
+	client int32
+	first  int32 // the process that it replaced after an info, or itself
+
+	f      string // its open operation; "": none
+	lock   int32
+	call   int32
+	queued int32
+	hold   int32 // the hold that it acts on, or none
+	means  meaning
+	struck int32 // of an acquire: position at which its client died, or lost its hold, or none
+	joint  int32 // of an acquire: the loss of an entry that may be about it: number plus one, or 0
+	cloud  int32 // of an acquire: from where an operation that may mean it may have ended it, or never
+	shared bool
+	value  history.Opt
+	was    history.Opt
+	token  uint64
+}
+
+// client is the state of a client that stays when process numbers change.
+type client struct {
+	name   string
+	asking []int32 // processes with an open acquire
+	hands  []int32 // its hand for each lock
+	// retired is the process that ended with info, until another replaces it, plus
+	// one; or 0.
+	retired int32
+	// alive is the position after its last sign of life, which is neither an invoke
+	// nor an info (the recorder writes those), or the position where it was killed.
+	alive int32
 }
 
 // New returns a judge that has read no entries.
@@ -90,74 +125,76 @@ func New(m Model, o Options) *Judge {
 	return &Judge{model: m, opts: o, room: smallEnough, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}, handOf: map[uint64]int32{}, ceased: map[int32]int32{}}
 }
 
-// Add processes the next entry. line is its line in the file, from 1. The entries
-// have to be consistent (history.Check).
-func (j *Judge) Add(e *history.Entry, line int) {
-	pos := j.size
-	j.keep(e, line)
-	j.size++
-	j.lines.add(pos, line)
-	if j.model.rule.leases {
-		j.times = append(j.times, e.Time)
+func (j *Judge) process(e *history.Entry) int32 {
+	if p, ok := j.procOf[e.Process.N]; ok {
+		return p
 	}
-	switch {
-	case e.Process.Client():
-		j.client(pos, e)
-	case e.Process.Name == history.Nemesis:
-		j.nemesis(pos, e)
-	case e.Process.Name == history.Resource && j.model.kind == register:
-		j.effect(pos, e)
+	name := e.Client
+	if name == "" {
+		name = e.Process.String()
 	}
-}
-
-// Verdict is the result of judging a history by a model.
-type Verdict struct {
-	Outcome    checker.Outcome // Valid, Violated or Unknown
-	Reason     string          // of Unknown, with the part that was decided
-	Limited    bool            // of Unknown: a limit of the Options was reached
-	Hint       string          // another thing to try, or ""
-	Operations int             // number of judged operations
-	Witness    *Witness        // of Violated: of the first of Locks
-	Locks      []string        // the violated locks
-
-	picture *picture
-}
-
-// Witness is the evidence of a violation: facts that are all needed, and that no
-// choice for the other operations explains.
-type Witness struct {
-	Sentence string // one English sentence that names lines
-	Lines    []int  // in the file, from 1, in order
-}
-
-// lines finds the line of an entry. Most entries have a line of their own, so only
-// changes of the difference are stored.
-type lines struct {
-	breaks []lineBreak
-}
-
-// lineBreak says that from an entry on, the line is larger than the position by more.
-type lineBreak struct{ pos, more int32 }
-
-func (l *lines) add(pos int32, line int) {
-	more := int32(line) - pos
-	if n := len(l.breaks); n == 0 || l.breaks[n-1].more != more {
-		l.breaks = append(l.breaks, lineBreak{pos, more})
+	c, ok := j.nameOf[name]
+	if !ok {
+		c = int32(len(j.clients))
+		j.clients = append(j.clients, client{name: name})
+		j.nameOf[name] = c
 	}
+	p := int32(len(j.procs))
+	j.procs = append(j.procs, proc{number: e.Process.N, client: c, first: p})
+	if before := &j.clients[c].retired; *before != 0 {
+		j.procs[p].first, *before = *before-1, 0
+	}
+	j.procOf[e.Process.N] = p
+	return p
 }
 
-// of returns the line of the entry at pos.
-func (l *lines) of(pos int32) int {
-	low, high := 0, len(l.breaks)
-	for high-low > 1 {
-		if mid := (low + high) / 2; l.breaks[mid].pos <= pos {
-			low = mid
-		} else {
-			high = mid
+func (j *Judge) lock(name string) int32 {
+	l, ok := j.lockOf[name]
+	if !ok {
+		l = int32(len(j.locks))
+		j.locks = append(j.locks, lock{name: name})
+		j.lockOf[name] = l
+	}
+	return l
+}
+
+// hand returns the hand of a client for a lock.
+func (j *Judge) hand(c, l int32) *hand {
+	key := uint64(c)<<32 | uint64(l)
+	i, ok := j.handOf[key]
+	if !ok {
+		i = int32(len(j.hands))
+		j.hands = append(j.hands, hand{client: c, lock: l})
+		j.handOf[key] = i
+		j.clients[c].hands = append(j.clients[c].hands, i)
+	}
+	return &j.hands[i]
+}
+
+// asking returns the other processes of a client with an open acquire of a lock.
+func (j *Judge) asking(c, l, but int32) (list []int32) {
+	for _, p := range j.clients[c].asking {
+		if p != but && j.procs[p].lock == l {
+			list = append(list, p)
 		}
 	}
-	if low == len(l.breaks) {
-		return 0
+	return list
+}
+
+// add notes a hold without an end.
+func (j *Judge) add(h hold) int32 {
+	h.end, h.gone, h.alone, h.floor, h.owner = never, never, never, none, j.procs[h.proc].first
+	id := int32(len(j.holds))
+	if n := len(j.holds); n == cap(j.holds) { // append alone would copy long lists five times
+		j.holds = slices.Grow(j.holds, n+64)
 	}
-	return int(pos + l.breaks[low].more)
+	j.holds = append(j.holds, h)
+	return id
+}
+
+// stray notes a stray operation, if the model cares who holds.
+func (j *Judge) stray(s stray, l int32) {
+	if j.model.kind == holding {
+		j.locks[l].strays = append(j.locks[l].strays, s)
+	}
 }

@@ -12,8 +12,6 @@ package models
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -65,41 +63,3 @@ func (m Model) String() string {
 	}
 	return m.Name
 }
-
-// All returns the models.
-func All() []Model { return append([]Model(nil), table[:]...) }
-
-// Parse finds a model by its name, with its number if it has one: "owner-mutex",
-// "semaphore=3". It returns an error if there is no such model or the number is
-// wrong.
-func Parse(text string) (Model, error) {
-	name, number, given := strings.Cut(text, "=")
-	for _, m := range table {
-		if m.Name != name {
-			continue
-		}
-		switch {
-		case given && m.Param == "":
-			return Model{}, fmt.Errorf("the model %s has no number: leave out =%s", name, number)
-		case given && m.kind == register:
-			n, err := strconv.ParseInt(number, 10, 64)
-			if err != nil {
-				return Model{}, fmt.Errorf("the number of the model %s, its %s, is %q: want a 64-bit integer", name, m.Param, number)
-			}
-			m.First = history.Some(n)
-		case given:
-			n, err := strconv.Atoi(number)
-			if err != nil || n < 1 || n > most {
-				return Model{}, fmt.Errorf("the number of the model %s, its %s, is %q: want an integer from 1 to %d", name, m.Param, number, most)
-			}
-			m.N = n
-		case m.rule.permits:
-			return Model{}, fmt.Errorf("the model %s needs its number of %s: %s=3, for example", name, m.Param, name)
-		}
-		return m, nil
-	}
-	return Model{}, fmt.Errorf("there is no model %q", name)
-}
-
-// most is the largest number that a model may have.
-const most = 1_000_000

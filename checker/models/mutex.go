@@ -2,173 +2,9 @@ package models
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"slices"
-
-	"github.com/lockcheck/lockcheck/history"
 )
-
-// event is an acquire or a release of a mutex without owners. It takes effect between
-// call and ret. If ret is never, it may not take effect at all.
-type event struct {
-	proc, call, ret int32
-	hold            int32 // of an acquire: its hold; of a release: the hold that it can end, or none: any
-	about           int32 // of a release: the hold that its process means, or none
-	by              int32 // of a release with an ok: the first event without an answer that it may confirm, or none
-	n               int32 // its index among the events of its lock
-	release         bool
-	tied            bool // of an acquire: there is a release that can end only this hold
-	open            bool // of a release: its process may also mean another hold of its client
-	asked           bool // of an event without an answer: a release may confirm it
-}
-
-// event notes an acquire or release that completed with typ.
-func (j *Judge) event(e event, l int32, typ history.Type) {
-	if typ != history.OK {
-		e.ret = never
-	}
-	j.locks[l].events = append(j.locks[l].events, e)
-}
-
-// ends adds to the events of a lock the losses and deaths that may have ended holds,
-// and sorts them. Each is an optional release. One that may come before its acquire
-// is certain can only end that acquire's hold; these are last.
-func (j *Judge) ends(events []event) []event {
-	if len(j.ceased) > 0 {
-		for i := range events {
-			e := &events[i]
-			if at, ok := j.ceased[e.hold]; ok && !e.release {
-				end := event{proc: e.proc, call: max(at, e.call), ret: never, hold: none, release: true, about: e.hold}
-				if at <= e.ret {
-					end.hold, e.tied = e.hold, true
-				}
-				events = append(events, end)
-			}
-		}
-	}
-	if order := eventOrder; !slices.IsSortedFunc(events, order) {
-		slices.SortStableFunc(events, order)
-	}
-	j.confirmable(events)
-	return events
-}
-
-func eventOrder(a, b event) int {
-	if x, y := a.release && a.hold != none, b.release && b.hold != none; x != y {
-		if x {
-			return 1
-		}
-		return -1
-	}
-	return cmp.Compare(a.call, b.call)
-}
-
-// alternation gives events their turns: an acquire when the mutex is free, a release
-// when it is held. It delays each event for as long as possible.
-type alternation struct {
-	events  []event
-	locked  bool
-	done    []bool
-	waiting [2]urgent // invoked acquires and releases with a completion
-	spare   [2]int    // invoked indeterminate ones
-
-	turns []int32 // events, in the order of their turns; none for a spare
-}
-
-// urgent is a heap of events, the one with the earliest completion first.
-type urgent struct {
-	events []event
-	list   []int32
-}
-
-func (u *urgent) Len() int           { return len(u.list) }
-func (u *urgent) Less(a, b int) bool { return u.events[u.list[a]].ret < u.events[u.list[b]].ret }
-func (u *urgent) Swap(a, b int)      { u.list[a], u.list[b] = u.list[b], u.list[a] }
-func (u *urgent) Push(x any)         { u.list = append(u.list, x.(int32)) }
-func (u *urgent) Pop() any {
-	n := len(u.list) - 1
-	x := u.list[n]
-	u.list = u.list[:n]
-	return x
-}
-
-// side returns the index of releases, or of acquires.
-func side(release bool) int {
-	if release {
-		return 1
-	}
-	return 0
-}
-
-// stuck returns the event for which there was no turn, or none. Events come in the
-// order of their calls. If optional is not nil, optional[i] makes event i optional.
-func stuck(events []event, optional []bool, locked bool) int32 {
-	a := alternation{events: events, locked: locked}
-	return a.run(optional)
-}
-
-// run gives events their turns, up to the first event without a possible turn.
-func (a *alternation) run(optional []bool) int32 {
-	events := a.events
-	a.done, a.turns = make([]bool, len(events)), make([]int32, 0, len(events))
-	a.waiting[0].events, a.waiting[1].events = events, events
-	must := make([]int32, 0, len(events))
-	for i := range events {
-		if events[i].ret != never && (optional == nil || !optional[i]) {
-			must = append(must, int32(i))
-		}
-	}
-	slices.SortFunc(must, func(x, y int32) int { return int(events[x].ret) - int(events[y].ret) })
-	next := 0
-	for _, i := range must {
-		for ; next < len(events) && events[next].call <= events[i].ret; next++ {
-			if e := &events[next]; e.ret == never || optional != nil && optional[next] {
-				a.spare[side(e.release)]++
-			} else {
-				heap.Push(&a.waiting[side(e.release)], int32(next))
-			}
-		}
-		if !a.done[i] && !a.take(i) {
-			return i
-		}
-	}
-	return none
-}
-
-// take gives event i its turn, after one of the other kind if necessary.
-func (a *alternation) take(i int32) bool {
-	if release := a.events[i].release; release != a.locked && !a.turn(!release) {
-		return false
-	}
-	a.done[i] = true
-	a.pass(i)
-	return true
-}
-
-// pass notes a turn.
-func (a *alternation) pass(i int32) {
-	a.turns = append(a.turns, i)
-	a.locked = !a.locked
-}
-
-// turn gives the most urgent event of a kind its turn.
-func (a *alternation) turn(release bool) bool {
-	w := &a.waiting[side(release)]
-	for w.Len() > 0 {
-		if i := heap.Pop(w).(int32); !a.done[i] {
-			a.done[i] = true
-			a.pass(i)
-			return true
-		}
-	}
-	if a.spare[side(release)] == 0 {
-		return false
-	}
-	a.spare[side(release)]--
-	a.pass(none)
-	return true
-}
 
 // judgeEvents judges a mutex without owners. A grant that may have ended before it
 // was certain is optional: it may have been given and taken back in one instant. A
@@ -202,6 +38,45 @@ func (o *object) judgeEvents() finding {
 	default:
 		return undecided("a grant may have ended before it was certain")
 	}
+}
+
+// loosened returns events in which each release that may confirm an event without an
+// answer may come as early as that event. Each such event is then needed once: the
+// confirmed one may come in place of the release itself, or, if most is false, not at
+// all. If most is true, grants that may have ended before they were certain are
+// optional, so that the events allow everything that the history allows.
+func (o *object) loosened(events []event, most bool) []event {
+	list := slices.Clone(events)
+	used := make([]bool, len(o.events))
+	for i := range list {
+		e := &list[i]
+		if most && e.tied {
+			e.ret = never
+		}
+		if !e.confirms() {
+			continue
+		}
+		by := &o.events[e.by]
+		switch {
+		case by.call >= e.call:
+		case by.hold == none && !used[e.by]: // else it is not in the list
+			used[e.by] = true
+			list[e.by].call, e.call = e.call, by.call
+		case most:
+			e.call = by.call
+		}
+	}
+	if !most {
+		left := list[:0]
+		for i, e := range list {
+			if !used[i] {
+				left = append(left, e)
+			}
+		}
+		list = left
+	}
+	slices.SortStableFunc(list, func(a, b event) int { return cmp.Compare(a.call, b.call) })
+	return list
 }
 
 // The longest stretch of events that is searched for the few that prove a violation,

@@ -10,12 +10,6 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// picture is the input of a drawing.
-type picture struct {
-	object *object
-	found  finding
-}
-
 // largest is how many operations a picture may show.
 const largest = 1000
 

@@ -1,17 +1,27 @@
 package models
 
-import (
-	"fmt"
-	"strings"
+import "github.com/lockcheck/lockcheck/history"
 
-	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/history"
-)
+// An operation that names no grant may be about one of several. The judge chooses one
+// of them, which is one reading of the history. If that reading is valid, the history
+// is valid. If it is violated, the judge reads the history again, with as few holds
+// as any reading has: each of those grants may have ended there, but need not have,
+// and no grant is confirmed. A violation of that is a violation in every reading.
+//
+// A short history is judged reading by reading if that does not decide. Its entries are
+// kept, and read again with another choice for the operations that name no grant.
 
-// A short history is judged reading by reading if one reading does not decide. Its
-// entries are kept, and read again with another choice for the operations that name
-// no grant.
-const mostReadings = 256
+// reading is a hold in its shortest form, whatever the operations of its client mean.
+type reading struct {
+	ret   int32 // of its acquire, counting only lines that are certainly about it
+	end   int32 // position from which it may be over; never: no sooner than it seems
+	gone  int32 // of its release, at the end
+	floor int32 // until when an extend shows that it lasted, or none
+}
+
+// mayEnd reports whether an operation that is not certainly about the hold may
+// have ended it.
+func (r *reading) mayEnd() bool { return r.end != never }
 
 // numbered is an entry that is kept, with its line.
 type numbered struct {
@@ -47,49 +57,4 @@ func (c *choices) advance() bool {
 		}
 	}
 	return false
-}
-
-// keep stores an entry while the history is short.
-func (j *Judge) keep(e *history.Entry, line int) {
-	if len(j.kept) < j.room {
-		j.kept = append(j.kept, numbered{*e, line})
-	} else {
-		j.kept, j.room = nil, 0
-	}
-}
-
-// each judges a lock in each reading of its history, until one is valid. If all are
-// violated, it returns the first one.
-func (j *Judge) each(lock int, b *budget) (object *object, f finding) {
-	f.outcome = checker.Unknown
-	if j.kept == nil {
-		return nil, f
-	}
-	b = b.within(othersTime)
-	c := choices{lock: int32(lock)}
-	for range mostReadings {
-		k := New(j.model, j.opts)
-		k.choices, k.room = &c, 0
-		for i := range j.kept {
-			k.Add(&j.kept[i].entry, j.kept[i].line)
-		}
-		k.finish()
-		o := k.objects(k.holds, false)[lock]
-		g := o.judge(b)
-		if g.outcome == checker.Valid {
-			return o, g
-		}
-		if object == nil {
-			object, f = o, g
-		}
-		if g.outcome == checker.Unknown {
-			f.outcome = checker.Unknown
-		}
-		if !c.advance() {
-			f.sentence = fmt.Sprintf("%s; %s makes no difference.", strings.TrimSuffix(f.sentence, "."), j.locks[lock].doubt)
-			return object, f
-		}
-	}
-	f.outcome = checker.Unknown
-	return nil, f
 }

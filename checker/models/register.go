@@ -2,7 +2,6 @@ package models
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -44,9 +43,6 @@ func (z *zone) forward() bool { return z.from < z.to }
 
 // judgeAccesses judges a register.
 func (o *object) judgeAccesses() finding {
-	if o.j.model.rule.fenced {
-		return o.judgeFenced()
-	}
 	if !o.j.model.rule.cas {
 		for i := range o.accesses {
 			if o.accesses[i].what == cas {
@@ -299,33 +295,6 @@ func (c *chains) before(f finding) state {
 		s.value++
 	}
 	return s
-}
-
-// doing returns an access as words for a sentence.
-func (c *chains) doing(i int32) string {
-	a, j := &c.list[i], c.j
-	if a.call == atFirst {
-		return fmt.Sprintf("%d was there at first", a.value)
-	}
-	at := fmt.Sprintf("line %d", j.lines.of(a.call))
-	switch {
-	case a.ret == never:
-		at += ", without an answer"
-	case a.ret != a.call:
-		at = fmt.Sprintf("lines %d to %d", j.lines.of(a.call), j.lines.of(a.ret))
-	}
-	if a.proc == none { // a line of the resource
-		return fmt.Sprintf("%d was %s (%s)", a.value, map[what]string{read: "read", write: "written"}[a.what], at)
-	}
-	who := j.who(a.proc)
-	switch a.what {
-	case write:
-		return fmt.Sprintf("%s wrote %d (%s)", who, a.value, at)
-	case cas:
-		return fmt.Sprintf("%s replaced %d by %d (%s)", who, a.from, a.value, at)
-	default:
-		return fmt.Sprintf("%s read %d (%s)", who, a.value, at)
-	}
 }
 
 // tooEarly returns the violation that y was over before x was invoked, although the

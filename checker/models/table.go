@@ -1,5 +1,13 @@
 package models
 
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
 // shrunk is the proof that most models share.
 const shrunk = "Give every acquire its last possible instant, its completion, and the release of its grant (or what else may have ended it) its first one, its invoke. " +
 	"That makes each hold as short as it can be, and every rule of this model allows less where more is held: so if any choice of instants is legal, this one is. " +
@@ -125,3 +133,41 @@ const zones = "Each value with one writer is in place in one stretch of time, in
 	"Let f be the first completion among them, and s the last invoke. If f comes before s, the value must be in place from f to s, whatever is chosen; else any instant from s to f has room for all of them. " +
 	"A value at first that is known is a write before everything else. So there is a legal order exactly if no read was over before its write was invoked, no two stretches from f to s overlap, and no value has all of its room, s to f, inside such a stretch. " +
 	"An indeterminate write counts if its value was seen, and is best left out if not. "
+
+// All returns the models.
+func All() []Model { return append([]Model(nil), table[:]...) }
+
+// Parse finds a model by its name, with its number if it has one: "owner-mutex",
+// "semaphore=3". It returns an error if there is no such model or the number is
+// wrong.
+func Parse(text string) (Model, error) {
+	name, number, given := strings.Cut(text, "=")
+	for _, m := range table {
+		if m.Name != name {
+			continue
+		}
+		switch {
+		case given && m.Param == "":
+			return Model{}, fmt.Errorf("the model %s has no number: leave out =%s", name, number)
+		case given && m.kind == register:
+			n, err := strconv.ParseInt(number, 10, 64)
+			if err != nil {
+				return Model{}, fmt.Errorf("the number of the model %s, its %s, is %q: want a 64-bit integer", name, m.Param, number)
+			}
+			m.First = history.Some(n)
+		case given:
+			n, err := strconv.Atoi(number)
+			if err != nil || n < 1 || n > most {
+				return Model{}, fmt.Errorf("the number of the model %s, its %s, is %q: want an integer from 1 to %d", name, m.Param, number, most)
+			}
+			m.N = n
+		case m.rule.permits:
+			return Model{}, fmt.Errorf("the model %s needs its number of %s: %s=3, for example", name, m.Param, name)
+		}
+		return m, nil
+	}
+	return Model{}, fmt.Errorf("there is no model %q", name)
+}
+
+// most is the largest number that a model may have.
+const most = 1_000_000

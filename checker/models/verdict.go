@@ -5,21 +5,36 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/history"
 )
 
-// Limits for asking Porcupine after the direct judge has decided.
-const (
-	confirmTime = 200 * time.Millisecond // for each search
-	smallEnough = 2000                   // operations of a lock that is searched as a whole
-	windowSize  = 500                    // operations around a witness
-	othersTime  = 2 * time.Second        // for all locks after the first violated one
-	// Each operation without an answer may double the time of a search.
-	fewUnanswered = 8
-)
+// Verdict is the result of judging a history by a model.
+type Verdict struct {
+	Outcome    checker.Outcome // Valid, Violated or Unknown
+	Reason     string          // of Unknown, with the part that was decided
+	Limited    bool            // of Unknown: a limit of the Options was reached
+	Hint       string          // another thing to try, or ""
+	Operations int             // number of judged operations
+	Witness    *Witness        // of Violated: of the first of Locks
+	Locks      []string        // the violated locks
+
+	picture *picture
+}
+
+// Witness is the evidence of a violation: facts that are all needed, and that no
+// choice for the other operations explains.
+type Witness struct {
+	Sentence string // one English sentence that names lines
+	Lines    []int  // in the file, from 1, in order
+}
+
+// picture is the input of a drawing.
+type picture struct {
+	object *object
+	found  finding
+}
 
 // Verdict judges the added entries. No entries can be added after that. If ctx ends,
 // or a limit of the Options is reached, undecided locks are Unknown; a violation that
@@ -33,11 +48,12 @@ func (j *Judge) Verdict(ctx context.Context) Verdict {
 	}
 	b := newBudget(ctx, j.opts)
 	decided := 0
+	certain := sync.OnceValue(func() []*object { return j.objects(j.least(), true) })
 	for i, o := range objects {
 		v.Operations += o.count()
 		f := o.judge(b)
 		if f.outcome == checker.Violated && j.locks[i].doubt != "" {
-			o, f = j.surely(i, f, b)
+			o, f = j.surely(i, certain()[i], f, b)
 		}
 		switch f.outcome {
 		case checker.Violated:
@@ -127,197 +143,75 @@ func (j *Judge) vacuous(objects []*object) string {
 	return ""
 }
 
-// finish processes operations without a completion.
-func (j *Judge) finish() {
-	for i := range j.procs {
-		p, id := &j.procs[i], int32(i)
-		f := p.f
-		if f == "" {
-			continue
-		}
-		l := &j.locks[p.lock]
-		switch f {
-		case history.Acquire, history.Try:
-			if p.hold == none {
-				p.hold = j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, shared: p.shared})
-			}
-			j.holds[p.hold].queued = none
-			j.early(p.hold, p)
-			if j.model.kind == anonymous {
-				l.events = append(l.events, event{proc: id, call: p.call, ret: never, hold: p.hold})
-			}
-		case history.Release:
-			if j.model.kind == anonymous {
-				l.events = append(l.events, event{proc: id, call: p.call, ret: never, hold: none, release: true, about: p.hold, open: p.means.open})
-			}
-			if p.hold != none {
-				j.settle(p, true, true)
-				j.holds[p.hold].close(p.call)
-			}
-		case history.Read, history.Write, history.CAS:
-			j.access(p.lock, access{
-				what: whats[f], proc: id, call: p.call, ret: never, token: p.token,
-				value: p.value.V, known: p.value.Set && f != history.Read, from: p.was.V, based: p.was.Set,
-			})
-		}
-		p.f = ""
-	}
-	for i := range j.locks {
-		j.locks[i].events = j.ends(j.locks[i].events)
-	}
-	for id, r := range j.readings {
-		h := &j.holds[id]
-		if !r.mayEnd() {
-			r.gone = h.gone
-		}
-		if r.end = min(r.end, h.end); r.end != never {
-			r.end = min(max(r.end, r.floor, h.call), r.gone)
-		}
-	}
-	for i := range j.holds { // a client with one of the holds on an entry has the entry
-		if h := &j.holds[i]; h.joint != 0 {
-			floor := h.floor
-			if r := j.reading(int32(i)); r != nil {
-				floor = r.floor
-			}
-			l := &j.losses[h.joint-1]
-			l.pos, l.least = max(l.pos, h.floor), max(l.least, floor)
-		}
-	}
-	for i := range j.holds {
-		h := &j.holds[i]
-		if h.end != never {
-			if h.end = h.alone; h.joint != 0 {
-				h.end = min(h.end, j.losses[h.joint-1].pos)
-			}
-			h.end = min(max(h.end, h.floor, h.call), h.gone)
-		}
-		if h.alone != never {
-			h.alone = min(max(h.alone, h.floor, h.call), h.gone)
-		}
-	}
-}
-
-// objects returns the locks with their judged operations. sure leaves out operations
-// of uncertain meaning.
-func (j *Judge) objects(holds []hold, sure bool) []*object {
-	list := make([]*object, len(j.locks))
-	for i := range j.locks {
-		l := &j.locks[i]
-		o := &object{j: j, lock: int32(i), strays: slices.Clone(l.strays), refused: l.refused, events: l.events, accesses: l.accesses}
-		o.strays = slices.DeleteFunc(o.strays, func(s stray) bool { return s.doubt == loose && !sure || s.doubt == seems && sure })
-		if sure && j.model.kind == anonymous {
-			o.events = j.unclear(l)
-		}
-		if j.resources { // they stand where the accesses took effect
-			o.accesses = l.effects
-		}
-		if f := j.model.First; f.Set {
-			o.accesses = append([]access{{what: write, known: true, proc: none, call: atFirst, ret: atFirst, value: f.V}}, o.accesses...)
-		}
-		slices.SortStableFunc(o.accesses, func(a, b access) int { return int(a.call) - int(b.call) })
-		list[i] = o
-	}
-	if j.model.kind == holding {
-		j.share(list, holds)
-	}
-	return list
-}
-
-// share gives each lock its holds.
-func (j *Judge) share(list []*object, holds []hold) {
-	if len(list) == 1 && !j.model.rule.leases {
-		list[0].holds = holds
-		return
-	}
-	place := make([]int32, len(holds)) // index in the list of its lock
-	for i := range holds {
-		o := list[holds[i].lock]
-		place[i] = int32(len(o.holds))
-		o.holds = append(o.holds, holds[i])
-	}
-	for _, o := range list {
-		for i := range o.strays {
-			if h := &o.strays[i].hold; *h != none {
-				*h = place[*h]
-			}
-		}
-	}
-	if !j.model.rule.leases {
-		return
-	}
-	deadlines := make([][]deadline, len(list))
-	for _, d := range j.deadlines {
-		l := holds[d.hold].lock
-		deadlines[l] = append(deadlines[l], deadline{place[d.hold], d.pos, d.call, d.until, d.granted})
-	}
-	for i, o := range list {
-		o.holds = j.stretches(o.holds, deadlines[i])
-	}
-}
-
-// count returns how many operations of an object are judged.
-func (o *object) count() int {
-	n := len(o.strays) + len(o.refused) + len(o.events) + len(o.accesses)
-	if o.j.model.First.Set {
-		n--
-	}
-	for i := range o.holds {
-		if n++; o.holds[i].end != never {
-			n++
-		}
-	}
-	return n
-}
-
-// unanswered returns how many acquires, events and accesses may or may not have
-// happened.
-func (o *object) unanswered() (n int) {
-	for i := range o.holds {
-		if h := &o.holds[i]; !h.presupposed() && !h.void {
-			n++
-		}
-	}
-	for i := range o.events {
-		if o.events[i].ret == never {
-			n++
-		}
-	}
-	for i := range o.accesses {
-		if o.accesses[i].ret == never {
-			n++
-		}
-	}
-	return n
-}
-
 // judge judges one lock: directly, by Porcupine if that does not decide, and by both
 // if that is quick.
 func (o *object) judge(b *budget) finding {
-	var f finding
-	switch o.j.model.kind {
-	case anonymous:
-		f = o.judgeEvents()
-	case register:
-		f = o.judgeAccesses()
-	default:
-		f = o.judgeHolds()
-	}
+	f := o.direct()
 	if f.outcome == checker.Unknown {
-		f = o.decide(b, f.reason)
-	} else {
-		f = o.confirm(b, f)
+		return o.decide(b, f.reason)
 	}
-	return f
+	return o.confirm(b, f)
+}
+
+// direct returns the finding of the direct judge.
+func (o *object) direct() finding {
+	switch m := o.j.model; {
+	case m.kind == anonymous:
+		return o.judgeEvents()
+	case m.rule.fenced:
+		return o.judgeFenced()
+	case m.kind == register:
+		return o.judgeAccesses()
+	default:
+		return o.judgeHolds()
+	}
+}
+
+// A short history is judged reading by reading if one reading does not decide. Its
+// entries are kept, and read again with another choice for the operations that name
+// no grant.
+const mostReadings = 256
+
+// each judges a lock in each reading of its history, until one is valid. If all are
+// violated, it returns the first one.
+func (j *Judge) each(lock int, b *budget) (object *object, f finding) {
+	f.outcome = checker.Unknown
+	if j.kept == nil {
+		return nil, f
+	}
+	b = b.within(othersTime)
+	c := choices{lock: int32(lock)}
+	for range mostReadings {
+		k := New(j.model, j.opts)
+		k.choices, k.room = &c, 0
+		for i := range j.kept {
+			k.Add(&j.kept[i].entry, j.kept[i].line)
+		}
+		k.finish()
+		o := k.objects(k.holds, false)[lock]
+		g := o.judge(b)
+		if g.outcome == checker.Valid {
+			return o, g
+		}
+		if object == nil {
+			object, f = o, g
+		}
+		if g.outcome == checker.Unknown {
+			f.outcome = checker.Unknown
+		}
+		if !c.advance() {
+			f.sentence = fmt.Sprintf("%s; %s makes no difference.", strings.TrimSuffix(f.sentence, "."), j.locks[lock].doubt)
+			return object, f
+		}
+	}
+	f.outcome = checker.Unknown
+	return nil, f
 }
 
 // surely judges a lock again that is violated in one reading of its history: first
-// with the facts that hold in every reading, then reading by reading.
-func (j *Judge) surely(lock int, seems finding, b *budget) (*object, finding) {
-	if j.certain == nil {
-		j.certain = j.objects(j.least(), true)
-	}
-	o := j.certain[lock]
+// with the facts that hold in every reading, which are those of o, then reading by
+// reading.
+func (j *Judge) surely(lock int, o *object, seems finding, b *budget) (*object, finding) {
 	if f := o.judge(b); f.outcome == checker.Violated {
 		return o, f
 	}

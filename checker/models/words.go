@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -66,4 +67,13 @@ func (j *Judge) span(from, to int32) string {
 		return fmt.Sprintf("line %d", j.lines.of(from))
 	}
 	return fmt.Sprintf("lines %d to %d", j.lines.of(from), j.lines.of(to))
+}
+
+// list joins the first few phrases.
+func list(said []string) string {
+	const few = 5
+	if n := len(said); n > few {
+		return fmt.Sprintf("%s; and %d more", strings.Join(said[:few], "; "), n-few)
+	}
+	return strings.Join(said, "; ")
 }

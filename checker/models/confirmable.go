@@ -3,17 +3,44 @@ package models
 import (
 	"cmp"
 	"slices"
+
+	"github.com/lockcheck/lockcheck/history"
 )
 
 // The ok of a release of a mutex without owners may confirm an earlier end of the
 // hold: a release without an answer, a loss, or a death. Then the release itself does
 // nothing.
 
-// confirms reports whether e may be such a release.
-func (e event) confirms() bool { return e.release && e.ret != never && e.by != none }
+// event notes an acquire or release that completed with typ.
+func (j *Judge) event(e event, l int32, typ history.Type) {
+	if typ != history.OK {
+		e.ret = never
+	}
+	j.locks[l].events = append(j.locks[l].events, e)
+}
 
-// silent reports whether e may have ended a hold without an answer.
-func (e *event) silent() bool { return e.release && e.ret == never }
+// ends adds to the events of a lock the losses and deaths that may have ended holds,
+// and sorts them. Each is an optional release. One that may come before its acquire
+// is certain can only end that acquire's hold; these are last.
+func (j *Judge) ends(events []event) []event {
+	if len(j.ceased) > 0 {
+		for i := range events {
+			e := &events[i]
+			if at, ok := j.ceased[e.hold]; ok && !e.release {
+				end := event{proc: e.proc, call: max(at, e.call), ret: never, hold: none, release: true, about: e.hold}
+				if at <= e.ret {
+					end.hold, e.tied = e.hold, true
+				}
+				events = append(events, end)
+			}
+		}
+	}
+	if order := eventOrder; !slices.IsSortedFunc(events, order) {
+		slices.SortStableFunc(events, order)
+	}
+	j.confirmable(events)
+	return events
+}
 
 // confirmable finds the first event that each ok release may confirm.
 func (j *Judge) confirmable(events []event) {
@@ -89,45 +116,6 @@ func (j *Judge) sameHold(a, b *event) bool {
 	}
 }
 
-// loosened returns events in which each release that may confirm an event without an
-// answer may come as early as that event. Each such event is then needed once: the
-// confirmed one may come in place of the release itself, or, if most is false, not at
-// all. If most is true, grants that may have ended before they were certain are
-// optional, so that the events allow everything that the history allows.
-func (o *object) loosened(events []event, most bool) []event {
-	list := slices.Clone(events)
-	used := make([]bool, len(o.events))
-	for i := range list {
-		e := &list[i]
-		if most && e.tied {
-			e.ret = never
-		}
-		if !e.confirms() {
-			continue
-		}
-		by := &o.events[e.by]
-		switch {
-		case by.call >= e.call:
-		case by.hold == none && !used[e.by]: // else it is not in the list
-			used[e.by] = true
-			list[e.by].call, e.call = e.call, by.call
-		case most:
-			e.call = by.call
-		}
-	}
-	if !most {
-		left := list[:0]
-		for i, e := range list {
-			if !used[i] {
-				left = append(left, e)
-			}
-		}
-		list = left
-	}
-	slices.SortStableFunc(list, func(a, b event) int { return cmp.Compare(a.call, b.call) })
-	return list
-}
-
 // unclear returns the events of a lock in their most permissive form. For clients
 // with operations of uncertain meaning all events are optional, and each of their
 // grants may end at any time: no reading allows more.
@@ -154,23 +142,5 @@ func (j *Judge) unclear(l *lock) []event {
 	}
 	slices.SortStableFunc(list, eventOrder)
 	j.confirmable(list)
-	return list
-}
-
-// releases returns the states that an ok release can lead to from s: it ends the
-// present hold, or confirms an event that ended the hold that it is about.
-func (o *object) releases(s state, e *event) (list []any) {
-	if s.locked {
-		next := s
-		next.locked, next.held = false, ""
-		list = append(list, next)
-	}
-	for _, n := range unpack(s.over) {
-		if o.j.sameHold(&o.events[n], e) {
-			next := s
-			next.over, _ = without(s.over, n)
-			list = append(list, next)
-		}
-	}
 	return list
 }
