@@ -153,7 +153,7 @@ func (o *object) mustConvict(t *rapid.T, b *budget, f finding, entries []history
 		t.Fatalf("there is no witness\n%s", shown(entries))
 	}
 	// The drawn operations have no order either.
-	for _, start := range f.starts(o.j.model.kind)[:1] {
+	for _, start := range f.starts(o.model.kind)[:1] {
 		if out, _ := b.search(o, o.scene(f), start, 200*time.Millisecond); out == checker.Valid && !f.absence {
 			t.Fatalf("%s\nthe picture shows an order %v\n%s", f.sentence, f.facts, shown(entries))
 		}
@@ -161,21 +161,21 @@ func (o *object) mustConvict(t *rapid.T, b *budget, f finding, entries []history
 	if f.absence {
 		return
 	}
-	for _, start := range f.starts(o.j.model.kind) {
+	for _, start := range f.starts(o.model.kind) {
 		if out, _ := b.search(o, o.around(f), start, 200*time.Millisecond); out == checker.Valid {
 			t.Fatalf("%s\nis no witness: Porcupine finds an order %v\n%s", f.sentence, f.facts, shown(entries))
 		}
 	}
 	// Without any one of them there is an order. A hold is one fact, with both its
 	// ends.
-	if o.j.model.kind == register {
+	if o.model.kind == register {
 		f = o.prune(b, f)
 	}
 	for k, without := range f.facts {
 		var fewer []operation
 		certain := false
 		for _, x := range o.around(f) {
-			same := x.opID == without.op || o.j.model.kind == holding && x.kind <= queueOp && x.n == without.op.n
+			same := x.opID == without.op || o.model.kind == holding && x.kind <= queueOp && x.n == without.op.n
 			if same && !x.optional {
 				certain = true
 				if !o.relax(&x) {
@@ -185,7 +185,7 @@ func (o *object) mustConvict(t *rapid.T, b *budget, f finding, entries []history
 			fewer = append(fewer, x)
 		}
 		needed := !certain
-		for _, start := range f.starts(o.j.model.kind) {
+		for _, start := range f.starts(o.model.kind) {
 			// If a search takes longer, it may have been too long for the judge as
 			// well.
 			out, _ := b.search(o, fewer, start, 20*time.Millisecond)

@@ -11,10 +11,10 @@ import (
 // confirm also asks Porcupine. If Porcupine contradicts, the result is Unknown.
 func (o *object) confirm(b *budget, f finding) finding {
 	if f.outcome == checker.Violated && !f.absence {
-		if o.j.model.kind == register {
+		if o.model.kind == register {
 			f = o.prune(b, f)
 		}
-		for _, start := range f.starts(o.j.model.kind) {
+		for _, start := range f.starts(o.model.kind) {
 			if window := o.around(f); len(window) <= windowSize && b.quick(o, window, start) == checker.Valid {
 				return disagreement(f, "Porcupine finds an order for the operations around it")
 			}
@@ -64,7 +64,7 @@ func (o *object) around(f finding) []operation {
 	for _, x := range o.operations(from, to) {
 		add(x)
 	}
-	if o.j.model.kind != register {
+	if o.model.kind != register {
 		return list
 	}
 	for i := len(o.accesses) - 1; i >= 0 && len(list) <= windowSize; i-- {

@@ -43,7 +43,7 @@ func (j *Judge) ends(events []event) []event {
 }
 
 // confirmable finds the first event that each ok release may confirm.
-func (j *Judge) confirmable(events []event) {
+func (a *account) confirmable(events []event) {
 	silent := make([]*event, 0, len(events))
 	released, unsure := map[int32]bool{}, map[int32]bool{} // holds; clients with unclear operations
 	for i := range events {
@@ -57,14 +57,14 @@ func (j *Judge) confirmable(events []event) {
 			released[e.about] = true
 		}
 		if e.open {
-			unsure[j.procs[e.proc].client] = true
+			unsure[a.procs[e.proc].client] = true
 		}
 	}
 	slices.SortStableFunc(silent, func(a, b *event) int { return cmp.Compare(a.call, b.call) })
 	ofHold := map[int32][]*event{}
 	ofClient, open := map[int32][]*event{}, map[int32][]*event{}
 	for _, e := range silent {
-		c := j.procs[e.proc].client
+		c := a.procs[e.proc].client
 		e.asked = released[e.about] || unsure[c]
 		if e.about != none && ofHold[e.about] == nil {
 			ofHold[e.about] = []*event{e}
@@ -87,8 +87,8 @@ func (j *Judge) confirmable(events []event) {
 		if !e.open {
 			others = open
 		}
-		for _, list := range [][]*event{ofHold[e.about], others[j.procs[e.proc].client]} {
-			k := slices.IndexFunc(list, func(s *event) bool { return s.call >= e.ret || j.sameHold(s, e) })
+		for _, list := range [][]*event{ofHold[e.about], others[a.procs[e.proc].client]} {
+			k := slices.IndexFunc(list, func(s *event) bool { return s.call >= e.ret || a.sameHold(s, e) })
 			if k >= 0 && list[k].call < e.ret && (e.by == none || list[k].call < events[e.by].call) {
 				e.by = list[k].n
 			}
@@ -97,39 +97,39 @@ func (j *Judge) confirmable(events []event) {
 }
 
 // mayBe reports whether a release may be about a hold.
-func (j *Judge) mayBe(e *event, hold int32) bool {
-	h := &j.holds[hold]
-	return e.about == hold || e.open && h.call < e.call && j.procs[h.proc].client == j.procs[e.proc].client
+func (a *account) mayBe(e *event, hold int32) bool {
+	h := &a.holds[hold]
+	return e.about == hold || e.open && h.call < e.call && a.procs[h.proc].client == a.procs[e.proc].client
 }
 
 // sameHold reports whether two releases may be about one hold.
-func (j *Judge) sameHold(a, b *event) bool {
+func (a *account) sameHold(x, y *event) bool {
 	switch {
-	case a.open && b.open:
-		return j.procs[a.proc].client == j.procs[b.proc].client
-	case a.about != none && a.about == b.about:
+	case x.open && y.open:
+		return a.procs[x.proc].client == a.procs[y.proc].client
+	case x.about != none && x.about == y.about:
 		return true
-	case a.open:
-		return b.about != none && j.mayBe(a, b.about)
+	case x.open:
+		return y.about != none && a.mayBe(x, y.about)
 	default:
-		return a.about != none && j.mayBe(b, a.about)
+		return x.about != none && a.mayBe(y, x.about)
 	}
 }
 
 // unclear returns the events of a lock in their most permissive form. For clients
 // with operations of uncertain meaning all events are optional, and each of their
 // grants may end at any time: no reading allows more.
-func (j *Judge) unclear(l *lock) []event {
+func (a *account) unclear(l *lock) []event {
 	list := slices.Clone(l.events)
 	of := func(hold int32) int32 {
 		if hold == none {
 			return none
 		}
-		return j.procs[j.holds[hold].proc].client
+		return a.procs[a.holds[hold].proc].client
 	}
 	for i := range list {
 		e := &list[i]
-		if c := l.unclear; !slices.Contains(c, j.procs[e.proc].client) && !slices.Contains(c, of(e.about)) {
+		if c := l.unclear; !slices.Contains(c, a.procs[e.proc].client) && !slices.Contains(c, of(e.about)) {
 			continue
 		}
 		e.ret = never
@@ -141,6 +141,6 @@ func (j *Judge) unclear(l *lock) []event {
 		list = append(list, event{proc: e.proc, call: e.call, ret: never, hold: none, release: true, about: e.hold})
 	}
 	slices.SortStableFunc(list, eventOrder)
-	j.confirmable(list)
+	a.confirmable(list)
 	return list
 }

@@ -29,9 +29,9 @@ func (p *piece) ops() []operation {
 func (o *object) cut() []piece {
 	ops := o.operations(0, never)
 	switch {
-	case o.j.model.kind == register && !o.j.model.rule.fenced:
+	case o.model.kind == register && !o.model.rule.fenced:
 		return o.cutAccesses(ops)
-	case o.j.model.kind == holding && o.single():
+	case o.model.kind == holding && o.single():
 		return o.cutHolds(ops)
 	}
 	return []piece{{start: o.start(), own: ops}}
@@ -40,7 +40,7 @@ func (o *object) cut() []piece {
 // single reports whether one hold excludes all others, so that the certain holder is
 // the whole state.
 func (o *object) single() bool {
-	r := o.j.model.rule
+	r := o.model.rule
 	return !r.reentrant && !r.shared && !r.permits && !r.fifo && !o.loose()
 }
 

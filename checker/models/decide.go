@@ -39,8 +39,8 @@ func (o *object) decide(b *budget, reason string) finding {
 	default:
 		f.reason += "; nothing is decided"
 	}
-	if len(o.j.locks) > 1 {
-		f.reason += " of " + o.j.named(o.lock)
+	if len(o.locks) > 1 {
+		f.reason += " of " + o.named(o.lock)
 	}
 	return f
 }
@@ -54,7 +54,7 @@ func (o *object) spanOf(ops []operation) string {
 			to = max(to, x.ret)
 		}
 	}
-	return o.j.span(from, to)
+	return o.span(from, to)
 }
 
 // The time limits for making a witness smaller.

@@ -6,11 +6,11 @@ import (
 )
 
 // reading returns the doubts about a hold, or nil.
-func (j *Judge) reading(id int32) *reading {
+func (a *account) reading(id int32) *reading {
 	if id == none {
 		return nil
 	}
-	return j.readings[id]
+	return a.readings[id]
 }
 
 // waver notes that from now on a hold may be shorter than it seems.
@@ -118,15 +118,15 @@ func (j *Judge) loose(id, pos int32, release bool) {
 }
 
 // least returns the holds in their shortest forms: no reading has shorter ones.
-func (j *Judge) least() []hold {
-	holds := slices.Clone(j.holds)
+func (a *account) least() []hold {
+	holds := slices.Clone(a.holds)
 	for i := range holds {
 		if h := &holds[i]; h.joint != 0 {
-			h.end = min(max(min(h.alone, j.losses[h.joint-1].least), h.floor), h.gone)
+			h.end = min(max(min(h.alone, a.losses[h.joint-1].least), h.floor), h.gone)
 			h.alone, h.joint = h.end, 0
 		}
 	}
-	for id, r := range j.readings {
+	for id, r := range a.readings {
 		h := &holds[id]
 		h.ret, h.end, h.gone, h.alone, h.joint = r.ret, r.end, r.gone, r.end, 0
 	}

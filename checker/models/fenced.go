@@ -121,7 +121,7 @@ func (r *fenced) refusals() finding {
 			return undecided("a refusal may be due to an access without an answer")
 		}
 		f := violation([]fact{{opID{accessOp, i}, x.at()}}, "%s was refused with token %d (%s), and no larger token had been used by then.",
-			r.whose(x), x.token, r.j.span(x.call, x.ret))
+			r.whose(x), x.token, r.span(x.call, x.ret))
 		f.absence = true
 		return f
 	}

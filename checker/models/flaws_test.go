@@ -80,13 +80,13 @@ var flaws = []flaw{
 			h.token = h.token*1000 + uint64(h.ret)
 		}
 	})},
-	{"the limit is not counted", only("reentrant-mutex"), func(o *object) { o.j.model.N = 0 }},
-	{"nobody may acquire again", func(m Model) bool { return m.rule.reentrant }, func(o *object) { o.j.model.rule.reentrant = false }},
-	{"readers exclude each other", only("rw-mutex"), func(o *object) { o.j.model.rule.shared = false }},
+	{"the limit is not counted", only("reentrant-mutex"), func(o *object) { o.model.N = 0 }},
+	{"nobody may acquire again", func(m Model) bool { return m.rule.reentrant }, func(o *object) { o.model.rule.reentrant = false }},
+	{"readers exclude each other", only("rw-mutex"), func(o *object) { o.model.rule.shared = false }},
 	{"writers share", only("rw-mutex"), eachHold(func(h *hold) { h.shared = true })},
-	{"one permit too many", only("semaphore"), func(o *object) { o.j.model.N++ }},
-	{"one permit too few", only("semaphore"), func(o *object) { o.j.model.N-- }},
-	{"the queue does not matter", only("fifo-mutex"), func(o *object) { o.j.model.rule.fifo = false }},
+	{"one permit too many", only("semaphore"), func(o *object) { o.model.N++ }},
+	{"one permit too few", only("semaphore"), func(o *object) { o.model.N-- }},
+	{"the queue does not matter", only("fifo-mutex"), func(o *object) { o.model.rule.fifo = false }},
 	{"the queue is joined when asked for", only("fifo-mutex"), eachHold(func(h *hold) {
 		if h.queued != none {
 			h.queued = h.call
@@ -133,8 +133,8 @@ var flaws = []flaw{
 
 // spoiled returns o with a flaw in it.
 func (f *flaw) spoiled(o *object) *object {
-	j, s := *o.j, *o
-	s.j = &j
+	a, s := *o.account, *o
+	s.account = &a
 	s.holds, s.strays, s.refused = slices.Clone(o.holds), slices.Clone(o.strays), slices.Clone(o.refused)
 	s.events, s.accesses = slices.Clone(o.events), slices.Clone(o.accesses)
 	f.make(&s)

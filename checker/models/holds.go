@@ -11,11 +11,11 @@ import (
 
 // judgeHolds judges the holds of one lock by the model's rule.
 func (o *object) judgeHolds() finding {
-	j, l, holds := o.j, o.lock, o.holds
+	holds := o.holds
 	if f := o.judgeStrays(); f.outcome == checker.Violated {
 		return f
 	}
-	s := sweep{j: j, rule: j.model.rule, limit: j.model.N, lock: l, holds: holds, lastFree: none, lastHalf: none}
+	s := sweep{object: o, rule: o.model.rule, limit: o.model.N, lastFree: none, lastHalf: none}
 	s.order = make([]int32, 0, len(holds))
 	sorted, certain := true, true
 	for i := range holds {
@@ -43,7 +43,7 @@ func (o *object) judgeHolds() finding {
 		return undecided("an acquire without an answer may have had its turn at several moments")
 	}
 	if o.loose() {
-		return undecided("it is not certain " + o.j.locks[o.lock].doubt)
+		return undecided("it is not certain " + o.locks[o.lock].doubt)
 	}
 	if len(o.refused) > 0 {
 		if s.momentary { // its instant may conflict with a hold that would have to be longer
@@ -56,7 +56,7 @@ func (o *object) judgeHolds() finding {
 
 // judgeStrays looks for operations that were ok although their client held no lock.
 func (o *object) judgeStrays() finding {
-	j, l, holds := o.j, o.lock, o.holds
+	holds := o.holds
 	for i, s := range o.strays {
 		this := fact{opID{strayOp, int32(i)}, []int32{s.call, s.ret}}
 		switch {
@@ -68,7 +68,7 @@ func (o *object) judgeStrays() finding {
 		default:
 			over := fact{opID{releaseOp, s.hold}, []int32{holds[s.hold].ret, holds[s.hold].gone}}
 			return violation([]fact{over, this}, "%s extended %s (line %d) after it had released it (line %d).",
-				j.who(s.proc), j.named(l), j.lines.of(s.ret), j.lines.of(holds[s.hold].gone))
+				o.who(s.proc), o.named(o.lock), o.lines.of(s.ret), o.lines.of(holds[s.hold].gone))
 		}
 	}
 	return legal
@@ -78,12 +78,11 @@ func (o *object) judgeStrays() finding {
 // names the line where the client's last hold had ended, or where the hold that s
 // names had ended.
 func (o *object) without(this fact, s *stray, did string) finding {
-	j := o.j
-	f := violation([]fact{this}, "%s %s %s (line %d), and ", j.who(s.proc), did, j.named(o.lock), j.lines.of(s.ret))
+	f := violation([]fact{this}, "%s %s %s (line %d), and ", o.who(s.proc), did, o.named(o.lock), o.lines.of(s.ret))
 	over, ever := s.over, s.over != none
 	for i := range o.holds {
 		h := &o.holds[i]
-		if s.over != none || h.void || h.call > s.ret || j.procs[h.proc].client != j.procs[s.proc].client {
+		if s.over != none || h.void || h.call > s.ret || o.procs[h.proc].client != o.procs[s.proc].client {
 			continue
 		}
 		ever = true
@@ -97,7 +96,7 @@ func (o *object) without(this fact, s *stray, did string) finding {
 	}
 	switch {
 	case over != none:
-		f.sentence += fmt.Sprintf("did not hold it: its hold had ended in line %d.", j.lines.of(over))
+		f.sentence += fmt.Sprintf("did not hold it: its hold had ended in line %d.", o.lines.of(over))
 		f.shown = []int32{over}
 	case ever:
 		f.sentence += "did not hold it."
@@ -147,7 +146,7 @@ func (s *sweep) begin(i int32) finding {
 // refusals looks, for each refused try, for an instant at which another client held.
 // forced: no indeterminate acquire could have held there.
 func (s *sweep) refusals(refused []refusal, forced bool) finding {
-	r, j := s.rule, s.j
+	r := s.rule
 	if r.reentrant || r.shared || r.permits {
 		return undecided("tries were refused")
 	}
@@ -171,7 +170,7 @@ func (s *sweep) refusals(refused []refusal, forced bool) finding {
 			facts = append(facts, fact{opID{acquireOp, s.order[next]}, []int32{s.holds[s.order[next]].call}})
 		}
 		f := violation(facts, "%s was refused %s (lines %d to %d) when nobody can have held it.",
-			j.who(x.proc), j.named(s.lock), j.lines.of(x.call), j.lines.of(x.ret))
+			s.who(x.proc), s.named(s.lock), s.lines.of(x.call), s.lines.of(x.ret))
 		f.absence = true
 		return f
 	}

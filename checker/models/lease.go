@@ -9,7 +9,7 @@ import (
 // begins at the line in which the holder learned its deadline, and ends at the first
 // line at or after the deadline. Holds without a known deadline may last for any
 // time.
-func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
+func (a *account) stretches(holds []hold, deadlines []deadline) []hold {
 	byHold := map[int32][]deadline{}
 	for _, d := range deadlines {
 		byHold[d.hold] = append(byHold[d.hold], d)
@@ -19,7 +19,7 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 		h := &holds[i]
 		if !h.presupposed() {
 			list = append(list, *h)
-			if last := &list[len(list)-1]; j.opts.StrictTry && !h.void { // its end is unknown
+			if last := &list[len(list)-1]; a.opts.StrictTry && !h.void { // its end is unknown
 				last.end = h.call
 			}
 			continue
@@ -30,7 +30,7 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 		}
 		var last *hold
 		for k, d := range byHold[int32(i)] {
-			over := j.at(d.until)
+			over := a.at(d.until)
 			next := h.end
 			if ds := byHold[int32(i)]; k+1 < len(ds) {
 				next = min(next, ds[k+1].pos)
@@ -61,7 +61,7 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 			asked = end
 		}
 		// It was held at some time before, or its end is unknown.
-		if len(byHold[int32(i)]) == 0 || j.opts.StrictTry && (len(list) == before || list[before].ret > h.ret) {
+		if len(byHold[int32(i)]) == 0 || a.opts.StrictTry && (len(list) == before || list[before].ret > h.ret) {
 			stretch(h.call, never, h.call, never, 0)
 		}
 	}
@@ -69,9 +69,9 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 }
 
 // at returns the position of the first entry at or after a time.
-func (j *Judge) at(t time.Duration) int32 {
-	n := sort.Search(len(j.times), func(i int) bool { return j.times[i] >= t })
-	if n == len(j.times) {
+func (a *account) at(t time.Duration) int32 {
+	n := sort.Search(len(a.times), func(i int) bool { return a.times[i] >= t })
+	if n == len(a.times) {
 		return never
 	}
 	return int32(n)

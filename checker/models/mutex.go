@@ -133,14 +133,13 @@ func (o *object) noTurn(a *alternation, i int32) finding {
 // counted says which events there were too many of: if the facts are of one kind, too
 // few of the other kind can go between them.
 func (o *object) counted(events []event, optional []bool, first, last int32, acquires, releases int) string {
-	j := o.j
 	between := 0 // events of the other kind
 	for k := range events {
 		if e := &events[k]; e.release == (acquires > 0) && e.call < last && e.ret > first {
 			between++
 		}
 	}
-	span := fmt.Sprintf("from line %d to line %d %s", j.lines.of(first), j.lines.of(last), j.named(o.lock))
+	span := fmt.Sprintf("from line %d to line %d %s", o.lines.of(first), o.lines.of(last), o.named(o.lock))
 	few := func(thing string) string {
 		if between == 0 {
 			return "no " + thing + " can"
@@ -151,7 +150,7 @@ func (o *object) counted(events []event, optional []bool, first, last int32, acq
 	case releases == 0 && between+1 < acquires:
 		return fmt.Sprintf("%s was granted %d times, and %s have come between.", span, acquires, few("release"))
 	case acquires == 0 && releases == 1:
-		return fmt.Sprintf("%s was released (%s), and nobody can have acquired it before.", j.named(o.lock), j.span(first, last))
+		return fmt.Sprintf("%s was released (%s), and nobody can have acquired it before.", o.named(o.lock), o.span(first, last))
 	case acquires == 0 && between+1 < releases:
 		return fmt.Sprintf("%s was released %d times, and %s have come between.", span, releases, few("acquire"))
 	default:
@@ -191,16 +190,15 @@ func (o *object) tooMany(a *alternation, i int32) finding {
 		}
 	}
 	facts = append(facts, fact{opID{eventOp, last.n}, []int32{last.call, last.ret}})
-	j := o.j
 	said := []string{plural(same, "grant"), plural(other, "release")}
 	if last.release {
 		said = []string{plural(same, "release"), plural(other, "grant")}
 	}
-	span := fmt.Sprintf("up to line %d", j.lines.of(last.ret))
+	span := fmt.Sprintf("up to line %d", o.lines.of(last.ret))
 	if first != none {
-		span = fmt.Sprintf("from line %d to line %d", j.lines.of(first), j.lines.of(last.ret))
+		span = fmt.Sprintf("from line %d to line %d", o.lines.of(first), o.lines.of(last.ret))
 	}
-	f := violation(facts, "%s of %s: %s, at most %s.", span, j.named(o.lock), said[0], said[1])
+	f := violation(facts, "%s of %s: %s, at most %s.", span, o.named(o.lock), said[0], said[1])
 	f.absence = true
 	return f
 }

@@ -4,7 +4,7 @@ import "slices"
 
 // object is one lock with all its operations, as both judges see it.
 type object struct {
-	j        *Judge
+	*account
 	lock     int32
 	holds    []hold
 	strays   []stray
@@ -15,33 +15,33 @@ type object struct {
 
 // objects returns the locks with their judged operations. sure leaves out operations
 // of uncertain meaning.
-func (j *Judge) objects(holds []hold, sure bool) []*object {
-	list := make([]*object, len(j.locks))
-	for i := range j.locks {
-		l := &j.locks[i]
-		o := &object{j: j, lock: int32(i), strays: slices.Clone(l.strays), refused: l.refused, events: l.events, accesses: l.accesses}
+func (a *account) objects(holds []hold, sure bool) []*object {
+	list := make([]*object, len(a.locks))
+	for i := range a.locks {
+		l := &a.locks[i]
+		o := &object{account: a, lock: int32(i), strays: slices.Clone(l.strays), refused: l.refused, events: l.events, accesses: l.accesses}
 		o.strays = slices.DeleteFunc(o.strays, func(s stray) bool { return s.doubt == loose && !sure || s.doubt == seems && sure })
-		if sure && j.model.kind == anonymous {
-			o.events = j.unclear(l)
+		if sure && a.model.kind == anonymous {
+			o.events = a.unclear(l)
 		}
-		if j.resources { // they stand where the accesses took effect
+		if a.resources { // they stand where the accesses took effect
 			o.accesses = l.effects
 		}
-		if f := j.model.First; f.Set {
+		if f := a.model.First; f.Set {
 			o.accesses = append([]access{{what: write, known: true, proc: none, call: atFirst, ret: atFirst, value: f.V}}, o.accesses...)
 		}
 		slices.SortStableFunc(o.accesses, func(a, b access) int { return int(a.call) - int(b.call) })
 		list[i] = o
 	}
-	if j.model.kind == holding {
-		j.share(list, holds)
+	if a.model.kind == holding {
+		a.share(list, holds)
 	}
 	return list
 }
 
 // share gives each lock its holds.
-func (j *Judge) share(list []*object, holds []hold) {
-	if len(list) == 1 && !j.model.rule.leases {
+func (a *account) share(list []*object, holds []hold) {
+	if len(list) == 1 && !a.model.rule.leases {
 		list[0].holds = holds
 		return
 	}
@@ -58,22 +58,22 @@ func (j *Judge) share(list []*object, holds []hold) {
 			}
 		}
 	}
-	if !j.model.rule.leases {
+	if !a.model.rule.leases {
 		return
 	}
 	deadlines := make([][]deadline, len(list))
-	for _, d := range j.deadlines {
+	for _, d := range a.deadlines {
 		l := holds[d.hold].lock
 		deadlines[l] = append(deadlines[l], deadline{place[d.hold], d.pos, d.call, d.until, d.granted})
 	}
 	for i, o := range list {
-		o.holds = j.stretches(o.holds, deadlines[i])
+		o.holds = a.stretches(o.holds, deadlines[i])
 	}
 }
 
 // start returns the state of the object before the history.
 func (o *object) start() state {
-	return state{value: o.j.model.First.V, known: o.j.model.First.Set}
+	return state{value: o.model.First.V, known: o.model.First.Set}
 }
 
 // loose reports whether there are operations of which the grant is uncertain.
@@ -96,7 +96,7 @@ func (o *object) operations(from, to int32) []operation {
 		if h.call > to || h.gone < from || h.void {
 			continue
 		}
-		if o.j.model.rule.fifo && h.ret >= from && (h.presupposed() || maybe) {
+		if o.model.rule.fifo && h.ret >= from && (h.presupposed() || maybe) {
 			in := h.ret
 			if h.queued != none && h.presupposed() {
 				in = h.queued
@@ -113,7 +113,7 @@ func (o *object) operations(from, to int32) []operation {
 			}
 			if l := h.joint - 1; !slices.Contains(losses, l) {
 				losses = append(losses, l)
-				add(lossOp, int(l), o.j.losses[l].pos, never, h.proc, true)
+				add(lossOp, int(l), o.losses[l].pos, never, h.proc, true)
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func (o *object) operations(from, to int32) []operation {
 // count returns how many operations of an object are judged.
 func (o *object) count() int {
 	n := len(o.strays) + len(o.refused) + len(o.events) + len(o.accesses)
-	if o.j.model.First.Set {
+	if o.model.First.Set {
 		n--
 	}
 	for i := range o.holds {
@@ -182,7 +182,7 @@ func (o *object) procOf(x opID) int32 {
 	case accessOp:
 		return o.accesses[x.n].proc
 	case lossOp:
-		return o.j.losses[x.n].proc
+		return o.losses[x.n].proc
 	default:
 		return o.holds[x.n].proc
 	}
@@ -193,7 +193,7 @@ func (o *object) relax(x *operation) bool {
 	switch {
 	case x.kind == strayOp || x.kind == refusedOp:
 		return false
-	case x.kind == accessOp && (o.accesses[x.n].what == read || o.accesses[x.n].what == refuse) && !o.j.model.rule.fenced:
+	case x.kind == accessOp && (o.accesses[x.n].what == read || o.accesses[x.n].what == refuse) && !o.model.rule.fenced:
 		return false
 	}
 	x.optional = true

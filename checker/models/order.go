@@ -7,7 +7,7 @@ import (
 
 // token compares the token of hold i with those before it.
 func (s *sweep) token(i int32) finding {
-	h, j := &s.holds[i], s.j
+	h := &s.holds[i]
 	if !s.rule.tokens {
 		return legal
 	}
@@ -34,7 +34,7 @@ func (s *sweep) token(i int32) finding {
 			facts = append(facts, holdFact(first, &s.holds[first]))
 		}
 		return violation(facts, "%s was granted %s in line %d with token %d, and again, before it had let go of all that it had, in line %d with token %d.",
-			j.who(h.proc), j.named(h.lock), j.lines.of(o.ret), o.token, j.lines.of(h.ret), h.token)
+			s.who(h.proc), s.named(h.lock), s.lines.of(o.ret), o.token, s.lines.of(h.ret), h.token)
 	}
 	if s.any && s.holds[s.highest].token >= h.token {
 		return s.falls(i)
@@ -46,10 +46,10 @@ func (s *sweep) token(i int32) finding {
 // falls returns the violation that the token of hold i is not above the highest so
 // far.
 func (s *sweep) falls(i int32) finding {
-	h, o, j := &s.holds[i], &s.holds[s.highest], s.j
+	h, o := &s.holds[i], &s.holds[s.highest]
 	return violation(append(s.between(s.highest, i), acquireFact(s.highest, o), acquireFact(i, h)),
 		"%s was granted %s in line %d with token %d, and %s after that, in line %d, with token %d.",
-		j.who(o.proc), j.named(h.lock), j.lines.of(o.ret), o.token, j.who(h.proc), j.lines.of(h.ret), h.token)
+		s.who(o.proc), s.named(h.lock), s.lines.of(o.ret), o.token, s.who(h.proc), s.lines.of(h.ret), h.token)
 }
 
 // between returns facts that show that hold i does not rest on hold k: another client
@@ -89,7 +89,7 @@ func (s *sweep) mayBeNested(i int32) bool {
 
 // turn checks whether hold i was overtaken in the queue.
 func (s *sweep) turn(i int32) finding {
-	h, j := &s.holds[i], s.j
+	h := &s.holds[i]
 	if !s.rule.fifo {
 		return legal
 	}
@@ -101,7 +101,7 @@ func (s *sweep) turn(i int32) finding {
 			{opID{queueOp, i}, nil},
 		},
 			"%s had a place in the queue in line %d, before %s asked in line %d, but %s was granted %s first (lines %d and %d).",
-			j.who(h.proc), j.lines.of(h.queued), j.who(o.proc), j.lines.of(o.call), j.who(o.proc), j.named(h.lock), j.lines.of(o.ret), j.lines.of(h.ret))
+			s.who(h.proc), s.lines.of(h.queued), s.who(o.proc), s.lines.of(o.call), s.who(o.proc), s.named(h.lock), s.lines.of(o.ret), s.lines.of(h.ret))
 	}
 	if !s.asked || s.holds[s.late].call < h.call {
 		s.late, s.asked = i, true

@@ -40,7 +40,7 @@ func (v *Verdict) Picture(w io.Writer) error {
 		if x.kind == endOp {
 			return "the end of the history"
 		}
-		return o.who(x.opID) + ": " + o.describe(x)
+		return o.actor(x.opID) + ": " + o.describe(x)
 	}
 	history := o.history(ops)
 	own, rows := o.ownLines(ops), map[int]int{}
@@ -90,24 +90,24 @@ func (o *object) ownLines(ops []operation) bool {
 			to = max(to, x.ret)
 		}
 	}
-	return len(ops) > 0 && o.j.lines.of(to)-o.j.lines.of(from) >= int(to-from)
+	return len(ops) > 0 && o.lines.of(to)-o.lines.of(from) >= int(to-from)
 }
 
 // line returns the line of the file for a time of Porcupine's history. Times after
 // the history become the line after the last one.
 func (o *object) line(at int64) int64 {
-	size := int64(o.j.size)
+	size := int64(o.size)
 	if at < size {
-		return int64(o.j.lines.of(int32(at)))
+		return int64(o.lines.of(int32(at)))
 	}
-	return int64(o.j.lines.of(int32(size-1))) + at - size + 1
+	return int64(o.lines.of(int32(size-1))) + at - size + 1
 }
 
-// who names the client of an operation.
-func (o *object) who(x opID) string {
+// actor names the client of an operation.
+func (o *object) actor(x opID) string {
 	p := o.procOf(x)
 	if p == none {
 		return "resource"
 	}
-	return o.j.who(p)
+	return o.who(p)
 }

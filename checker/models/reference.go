@@ -58,7 +58,7 @@ func (o *object) spec(start state) porcupine.Model {
 // history returns Porcupine's operations, with one more after all certain ones: an
 // optional operation that has not had its turn by then is left out.
 func (o *object) history(list []operation) []porcupine.Operation {
-	end := int64(o.j.size) + 1
+	end := int64(o.size) + 1
 	var ops []porcupine.Operation
 	for _, x := range list {
 		p := porcupine.Operation{ClientId: int(x.proc), Input: input{x.opID, x.optional}, Call: int64(x.call), Return: int64(x.ret)}
@@ -67,7 +67,7 @@ func (o *object) history(list []operation) []porcupine.Operation {
 		}
 		ops = append(ops, p)
 	}
-	return append(ops, porcupine.Operation{ClientId: len(o.j.procs), Input: input{opID: opID{kind: endOp}}, Call: end, Return: end + 1})
+	return append(ops, porcupine.Operation{ClientId: len(o.procs), Input: input{opID: opID{kind: endOp}}, Call: end, Return: end + 1})
 }
 
 // describe returns an operation as text for a picture.
@@ -114,7 +114,7 @@ func (o *object) describe(x input) string {
 
 // describeState returns a state as text for a picture.
 func (o *object) describeState(s state) string {
-	switch o.j.model.kind {
+	switch o.model.kind {
 	case anonymous:
 		if s.locked {
 			return "held"
@@ -128,7 +128,7 @@ func (o *object) describeState(s state) string {
 	}
 	var who []string
 	for _, n := range unpack(s.held) {
-		who = append(who, o.j.who(o.holds[n].proc))
+		who = append(who, o.who(o.holds[n].proc))
 	}
 	if who == nil {
 		return "free"

@@ -43,7 +43,7 @@ func (z *zone) forward() bool { return z.from < z.to }
 
 // judgeAccesses judges a register.
 func (o *object) judgeAccesses() finding {
-	if !o.j.model.rule.cas {
+	if !o.model.rule.cas {
 		for i := range o.accesses {
 			if o.accesses[i].what == cas {
 				return undecided("it has a cas, which the model register does not know: use cas-register")
@@ -59,7 +59,7 @@ func (o *object) judgeAccesses() finding {
 		return undecided("what was read first may have been there from the start")
 	}
 	f.start = c.before(f)
-	f.whole = f.whole || o.j.model.First.Set
+	f.whole = f.whole || o.model.First.Set
 	return f
 }
 
@@ -145,7 +145,7 @@ func (c *chains) gather() finding {
 			case k.next != at:
 				return c.replacedTwice(k, at)
 			}
-			if m == none && c.j.model.First.Set {
+			if m == none && c.model.First.Set {
 				return violation(c.facts(at), "%s, and nobody ever wrote %d; %s.", c.doing(at), v, c.doing(0))
 			}
 			if m == none {
@@ -276,7 +276,7 @@ func (c *chains) ambiguous(f finding) bool {
 // before returns a state in which the facts are impossible: with the value that was
 // there from the start, or an unknown one.
 func (c *chains) before(f finding) state {
-	if c.j.model.First.Set {
+	if c.model.First.Set {
 		return c.start()
 	}
 	if f.open {

@@ -35,7 +35,7 @@ func (o *object) step(s *state, x input) bool {
 		return !t.release && holds
 	case refusedOp:
 		r := o.refused[x.n]
-		if o.j.model.kind == anonymous {
+		if o.model.kind == anonymous {
 			return s.locked
 		}
 		return !o.admits(s, r.proc, r.shared)
@@ -79,14 +79,14 @@ func (o *object) lose(s *state, joint int32) bool {
 
 // admits reports whether the lock may be granted to a process.
 func (o *object) admits(s *state, proc int32, shared bool) bool {
-	r, limit := o.j.model.rule, o.j.model.N
+	r, limit := o.model.rule, o.model.N
 	held := unpack(s.held)
 	for _, n := range held {
 		h := &o.holds[n]
 		switch {
 		case r.permits:
 		case r.shared && h.shared && shared:
-		case r.reentrant && h.owner == o.j.procs[proc].first:
+		case r.reentrant && h.owner == o.procs[proc].first:
 		default:
 			return false
 		}
@@ -99,7 +99,7 @@ func (o *object) grant(s *state, n int32, optional bool) bool {
 	if !o.admits(s, h.proc, h.shared) {
 		return false
 	}
-	r := o.j.model.rule
+	r := o.model.rule
 	if r.fifo && !o.turn(s, n, optional) {
 		return false
 	}
@@ -143,7 +143,7 @@ func (o *object) hold(s *state, n int32) bool {
 
 // access applies an access to a register.
 func (o *object) access(s *state, a *access, optional bool) bool {
-	r := o.j.model.rule
+	r := o.model.rule
 	if r.fenced && a.token != 0 {
 		if a.what == refuse {
 			return a.token < s.highest
@@ -208,7 +208,7 @@ func (o *object) choices(s state, t *stray) (list []any) {
 
 // mine reports whether a loose operation may be about h.
 func (o *object) mine(t *stray, h *hold) bool {
-	return o.j.procs[h.proc].client == o.j.procs[t.proc].client && h.call < t.call
+	return o.procs[h.proc].client == o.procs[t.proc].client && h.call < t.call
 }
 
 // releases returns the states that an ok release can lead to from s: it ends the
@@ -220,7 +220,7 @@ func (o *object) releases(s state, e *event) (list []any) {
 		list = append(list, next)
 	}
 	for _, n := range unpack(s.over) {
-		if o.j.sameHold(&o.events[n], e) {
+		if o.sameHold(&o.events[n], e) {
 			next := s
 			next.over, _ = without(s.over, n)
 			list = append(list, next)

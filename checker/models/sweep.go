@@ -8,11 +8,9 @@ import (
 // sweep goes over holds in the order of their starts, each in its shortest form: from
 // the completion of its acquire to the invoke of its release.
 type sweep struct {
-	j     *Judge
+	*object
 	rule  rule
 	limit int
-	lock  int32
-	holds []hold
 	order []int32
 
 	active []int32 // present holds, the one that ends last first
@@ -111,28 +109,28 @@ func (s *sweep) onlyOwn(owner int32) int32 {
 
 // together returns the violation that hold i began while the others lasted.
 func (s *sweep) together(i int32, blockers []int32) finding {
-	h, j := &s.holds[i], s.j
+	h := &s.holds[i]
 	facts := []fact{acquireFact(i, h)}
 	for _, b := range blockers {
 		facts = append(facts, holdFact(b, &s.holds[b]))
 	}
-	who, lock := j.who(h.proc), j.named(h.lock)
+	who, lock := s.who(h.proc), s.named(h.lock)
 	switch limit := s.limit; {
 	case s.rule.permits && limit > 1:
-		return violation(facts, "all %d permits of %s were held when %s was granted one more (line %d).", limit, lock, who, j.lines.of(h.ret))
+		return violation(facts, "all %d permits of %s were held when %s was granted one more (line %d).", limit, lock, who, s.lines.of(h.ret))
 	case len(blockers) > 1:
-		return violation(facts, "%s held %s %d times, which is the limit, and was granted it once more (line %d).", who, lock, limit, j.lines.of(h.ret))
+		return violation(facts, "%s held %s %d times, which is the limit, and was granted it once more (line %d).", who, lock, limit, s.lines.of(h.ret))
 	}
 	b := &s.holds[blockers[0]]
 	if b.owner == h.owner {
-		return violation(facts, "%s %s, and was granted it again (line %d).", who, j.heldFrom(b), j.lines.of(h.ret))
+		return violation(facts, "%s %s, and was granted it again (line %d).", who, s.heldFrom(b), s.lines.of(h.ret))
 	}
-	return violation(facts, "%s %s, and %s was granted it in line %d.", j.who(b.proc), j.heldFrom(b), who, j.lines.of(h.ret))
+	return violation(facts, "%s %s, and %s was granted it in line %d.", s.who(b.proc), s.heldFrom(b), who, s.lines.of(h.ret))
 }
 
 // noRoom returns the violation that there was no instant for hold i.
 func (s *sweep) noRoom(i int32) finding {
-	h, j := &s.holds[i], s.j
+	h := &s.holds[i]
 	from := max(h.call, h.end)
 	var others []int32 // holds that lasted at some time between from and h.ret
 	for _, n := range s.order {
@@ -163,10 +161,10 @@ func (s *sweep) noRoom(i int32) finding {
 	var said []string
 	for _, n := range others {
 		facts = append(facts, holdFact(n, &s.holds[n]))
-		said = append(said, j.who(s.holds[n].proc)+" "+j.heldFrom(&s.holds[n]))
+		said = append(said, s.who(s.holds[n].proc)+" "+s.heldFrom(&s.holds[n]))
 	}
 	return violation(facts, "%s had %s at some moment from line %d to line %d, but %s.",
-		j.who(h.proc), j.named(h.lock), j.lines.of(from), j.lines.of(h.ret), list(said))
+		s.who(h.proc), s.named(h.lock), s.lines.of(from), s.lines.of(h.ret), list(said))
 }
 
 // room reports whether there is an instant between from and the start of h at which h
@@ -179,7 +177,7 @@ func (s *sweep) room(h *hold, from int32, others []int32) bool {
 		}
 	}
 	for _, at := range instants {
-		now := sweep{rule: s.rule, limit: s.limit, holds: s.holds}
+		now := sweep{object: s.object, rule: s.rule, limit: s.limit}
 		for _, n := range others {
 			if o := &s.holds[n]; o.ret <= at && at < o.end {
 				now.active = append(now.active, n)

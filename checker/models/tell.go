@@ -19,7 +19,7 @@ func (o *object) noOrder(facts []fact) string {
 			text += fmt.Sprintf(", and no write of %d fits in between", a.value)
 		}
 	}
-	if f := o.j.model.First; f.Set {
+	if f := o.model.First; f.Set {
 		text += fmt.Sprintf("; %d was there at first", f.V)
 	}
 	return text + "."
@@ -30,26 +30,26 @@ func (o *object) tell(x opID, from, to int32) string {
 	if x.kind == accessOp {
 		return o.doing(x.n)
 	}
-	return fmt.Sprintf("%s: %s (%s)", o.j.who(o.procOf(x)), o.describe(input{opID: x}), o.j.span(from, to))
+	return fmt.Sprintf("%s: %s (%s)", o.who(o.procOf(x)), o.describe(input{opID: x}), o.span(from, to))
 }
 
 // doing returns an access as words for a sentence.
 func (o *object) doing(i int32) string {
-	a, j := &o.accesses[i], o.j
+	a := &o.accesses[i]
 	if a.call == atFirst {
 		return fmt.Sprintf("%d was there at first", a.value)
 	}
-	at := fmt.Sprintf("line %d", j.lines.of(a.call))
+	at := fmt.Sprintf("line %d", o.lines.of(a.call))
 	switch {
 	case a.ret == never:
 		at += ", without an answer"
 	case a.ret != a.call:
-		at = fmt.Sprintf("lines %d to %d", j.lines.of(a.call), j.lines.of(a.ret))
+		at = fmt.Sprintf("lines %d to %d", o.lines.of(a.call), o.lines.of(a.ret))
 	}
 	if a.proc == none { // a line of the resource
 		return fmt.Sprintf("%d was %s (%s)", a.value, map[what]string{read: "read", write: "written"}[a.what], at)
 	}
-	who := j.who(a.proc)
+	who := o.who(a.proc)
 	switch a.what {
 	case write:
 		return fmt.Sprintf("%s wrote %d (%s)", who, a.value, at)
@@ -64,5 +64,5 @@ func (o *object) whose(a *access) string {
 	if a.proc == none {
 		return "an access"
 	}
-	return o.j.who(a.proc)
+	return o.who(a.proc)
 }

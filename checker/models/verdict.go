@@ -155,7 +155,7 @@ func (o *object) judge(b *budget) finding {
 
 // direct returns the finding of the direct judge.
 func (o *object) direct() finding {
-	switch m := o.j.model; {
+	switch m := o.model; {
 	case m.kind == anonymous:
 		return o.judgeEvents()
 	case m.rule.fenced:

@@ -9,32 +9,32 @@ import (
 
 // who returns the client of a process, with the process number if the client has
 // several.
-func (j *Judge) who(p int32) string {
-	name := j.clients[j.procs[p].client].name
-	if n := strconv.Itoa(j.procs[p].number); name == n {
+func (a *account) who(p int32) string {
+	name := a.clients[a.procs[p].client].name
+	if n := strconv.Itoa(a.procs[p].number); name == n {
 		return "process " + n
 	}
-	for i := range j.procs {
-		if int32(i) != p && j.procs[i].client == j.procs[p].client && j.procs[p].number >= 0 {
-			return fmt.Sprintf("%s (process %d)", name, j.procs[p].number)
+	for i := range a.procs {
+		if int32(i) != p && a.procs[i].client == a.procs[p].client && a.procs[p].number >= 0 {
+			return fmt.Sprintf("%s (process %d)", name, a.procs[p].number)
 		}
 	}
 	return name
 }
 
 // named returns a lock as words for a sentence.
-func (j *Judge) named(l int32) string {
-	if name := j.locks[l].name; name != "" {
+func (a *account) named(l int32) string {
+	if name := a.locks[l].name; name != "" {
 		return strconv.Quote(name)
 	}
 	return "the lock"
 }
 
 // heldFrom returns the lines between which a hold is certain.
-func (j *Judge) heldFrom(h *hold) string {
-	text := fmt.Sprintf("held %s from line %d on", j.named(h.lock), j.lines.of(h.ret))
+func (a *account) heldFrom(h *hold) string {
+	text := fmt.Sprintf("held %s from line %d on", a.named(h.lock), a.lines.of(h.ret))
 	if h.end != never {
-		text = fmt.Sprintf("held %s from line %d to line %d", j.named(h.lock), j.lines.of(h.ret), j.lines.of(h.end))
+		text = fmt.Sprintf("held %s from line %d to line %d", a.named(h.lock), a.lines.of(h.ret), a.lines.of(h.end))
 	}
 	if h.until != 0 {
 		text += fmt.Sprintf(" (valid until %s)", seconds(h.until))
@@ -62,11 +62,11 @@ func times(n int) string {
 }
 
 // span returns one line, or several.
-func (j *Judge) span(from, to int32) string {
+func (a *account) span(from, to int32) string {
 	if from == to {
-		return fmt.Sprintf("line %d", j.lines.of(from))
+		return fmt.Sprintf("line %d", a.lines.of(from))
 	}
-	return fmt.Sprintf("lines %d to %d", j.lines.of(from), j.lines.of(to))
+	return fmt.Sprintf("lines %d to %d", a.lines.of(from), a.lines.of(to))
 }
 
 // list joins the first few phrases.
