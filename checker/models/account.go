@@ -1,6 +1,7 @@
 package models
 
 import (
+	"sort"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -88,4 +89,27 @@ type client struct {
 	// alive is the position after its last sign of life, which is neither an invoke
 	// nor an info (the recorder writes those), or the position where it was killed.
 	alive int32
+}
+
+// lines finds the line of an entry. Most entries have a line of their own, so only
+// changes of the difference are stored.
+type lines []lineBreak
+
+// lineBreak says that from an entry on, the line is larger than the position by more.
+type lineBreak struct{ pos, more int32 }
+
+func (l *lines) add(pos int32, line int) {
+	more := int32(line) - pos
+	if n := len(*l); n == 0 || (*l)[n-1].more != more {
+		*l = append(*l, lineBreak{pos, more})
+	}
+}
+
+// of returns the line of the entry at pos.
+func (l lines) of(pos int32) int {
+	k := sort.Search(len(l), func(k int) bool { return l[k].pos > pos })
+	if k == 0 {
+		return 0
+	}
+	return int(pos + l[k-1].more)
 }

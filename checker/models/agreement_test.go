@@ -44,7 +44,7 @@ func gathered(m Model, o Options, entries []history.Entry) (*Judge, []*object) {
 		j.Add(&entries[i], i+1)
 	}
 	j.finish()
-	return j, j.objects(j.holds, false)
+	return j, j.objects(false)
 }
 
 func shown(entries []history.Entry) string {

@@ -3,44 +3,11 @@ package models
 import (
 	"cmp"
 	"slices"
-
-	"github.com/lockcheck/lockcheck/history"
 )
 
 // The ok of a release of a mutex without owners may confirm an earlier end of the
 // hold: a release without an answer, a loss, or a death. Then the release itself does
 // nothing.
-
-// event notes an acquire or release that completed with typ.
-func (j *Judge) event(e event, l int32, typ history.Type) {
-	if typ != history.OK {
-		e.ret = never
-	}
-	j.locks[l].events = append(j.locks[l].events, e)
-}
-
-// ends adds to the events of a lock the losses and deaths that may have ended holds,
-// and sorts them. Each is an optional release. One that may come before its acquire
-// is certain can only end that acquire's hold; these are last.
-func (j *Judge) ends(events []event) []event {
-	if len(j.ceased) > 0 {
-		for i := range events {
-			e := &events[i]
-			if at, ok := j.ceased[e.hold]; ok && !e.release {
-				end := event{proc: e.proc, call: max(at, e.call), ret: never, hold: none, release: true, about: e.hold}
-				if at <= e.ret {
-					end.hold, e.tied = e.hold, true
-				}
-				events = append(events, end)
-			}
-		}
-	}
-	if order := eventOrder; !slices.IsSortedFunc(events, order) {
-		slices.SortStableFunc(events, order)
-	}
-	j.confirmable(events)
-	return events
-}
 
 // confirmable finds the first event that each ok release may confirm.
 func (a *account) confirmable(events []event) {

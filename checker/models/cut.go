@@ -83,11 +83,8 @@ func (o *object) cutAccesses(ops []operation) []piece {
 		open = after(open, x.call)
 		alone := len(open) == 0
 		open = append(open, x.ret)
-		if !alone || next < len(ops) && nextCertain(ops[next:]) < x.ret || !a.known || a.what == refuse {
-			continue
-		}
 		// An optional access that was called meanwhile may have come after it.
-		if calledBefore(ops[next:], x.ret) {
+		if !alone || next < len(ops) && ops[next].call < x.ret || !a.known || a.what == refuse {
 			continue
 		}
 		pieces = append(pieces, this)
@@ -108,21 +105,6 @@ func after(open []int32, pos int32) []int32 {
 		}
 	}
 	return list
-}
-
-// nextCertain returns where the next certain operation is called.
-func nextCertain(ops []operation) int32 {
-	for _, x := range ops {
-		if !x.optional {
-			return x.call
-		}
-	}
-	return never
-}
-
-// calledBefore reports whether an optional operation is called before pos.
-func calledBefore(ops []operation, pos int32) bool {
-	return len(ops) > 0 && ops[0].call < pos
 }
 
 // cutHolds cuts while a hold is certain and no other certain operation is under way.

@@ -31,30 +31,17 @@ func (o *object) decide(b *budget, reason string) finding {
 	if why == "" {
 		return legal
 	}
-	f := undecided(fmt.Sprintf("%s, so Porcupine had to search for an order of %s, and %s", reason, o.spanOf(open.own), why))
+	f := undecided(fmt.Sprintf("%s, so Porcupine had to search for an order of %s, and %s", reason, o.span(extent(open.own)), why))
 	f.limited = true
-	switch n := len(pieces); {
-	case n > 1:
+	if n := len(pieces); n > 1 {
 		f.reason += fmt.Sprintf("; %d of %d parts in time are decided, and valid", decided, n)
-	default:
+	} else {
 		f.reason += "; nothing is decided"
 	}
 	if len(o.locks) > 1 {
 		f.reason += " of " + o.named(o.lock)
 	}
 	return f
-}
-
-// spanOf returns the range of lines of operations, in words.
-func (o *object) spanOf(ops []operation) string {
-	from, to := never, none
-	for _, x := range ops {
-		from, to = min(from, x.call), max(to, x.call)
-		if x.ret != never && !x.optional {
-			to = max(to, x.ret)
-		}
-	}
-	return o.span(from, to)
 }
 
 // The time limits for making a witness smaller.

@@ -13,6 +13,22 @@ func (a *account) reading(id int32) *reading {
 	return a.readings[id]
 }
 
+// least returns the holds in their shortest forms: no reading has shorter ones.
+func (a *account) least() []hold {
+	holds := slices.Clone(a.holds)
+	for i := range holds {
+		if h := &holds[i]; h.joint != 0 {
+			h.end = min(max(min(h.alone, a.losses[h.joint-1].least), h.floor), h.gone)
+			h.alone, h.joint = h.end, 0
+		}
+	}
+	for id, r := range a.readings {
+		h := &holds[id]
+		h.ret, h.end, h.gone, h.alone, h.joint = r.ret, r.end, r.gone, r.end, 0
+	}
+	return holds
+}
+
 // waver notes that from now on a hold may be shorter than it seems.
 func (j *Judge) waver(id int32) *reading {
 	r := j.readings[id]
@@ -115,20 +131,4 @@ func (j *Judge) loose(id, pos int32, release bool) {
 	if p := &j.procs[id]; p.means.open && !j.model.rule.leases { // stretches are not grants
 		j.stray(stray{proc: id, call: p.call, ret: pos, release: release, doubt: loose, hold: none, over: none}, p.lock)
 	}
-}
-
-// least returns the holds in their shortest forms: no reading has shorter ones.
-func (a *account) least() []hold {
-	holds := slices.Clone(a.holds)
-	for i := range holds {
-		if h := &holds[i]; h.joint != 0 {
-			h.end = min(max(min(h.alone, a.losses[h.joint-1].least), h.floor), h.gone)
-			h.alone, h.joint = h.end, 0
-		}
-	}
-	for id, r := range a.readings {
-		h := &holds[id]
-		h.ret, h.end, h.gone, h.alone, h.joint = r.ret, r.end, r.gone, r.end, 0
-	}
-	return holds
 }

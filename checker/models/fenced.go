@@ -3,6 +3,7 @@ package models
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // fenced is a register that refuses stale tokens. Tokens give all accesses one order.
@@ -18,7 +19,7 @@ type fenced struct {
 // judgeFenced judges a register that refuses stale tokens.
 func (o *object) judgeFenced() finding {
 	r := fenced{
-		chains:  chains{object: o, list: o.accesses, shownBy: map[int32]int32{}},
+		chains:  chains{object: o, shownBy: map[int32]int32{}},
 		written: map[int64]bool{},
 	}
 	for _, step := range []func() finding{r.sort, r.values, r.refusals} {
@@ -31,8 +32,8 @@ func (o *object) judgeFenced() finding {
 
 // sort puts the accesses in the order of their tokens, if they have one.
 func (r *fenced) sort() finding {
-	for i := range r.list {
-		a := &r.list[i]
+	for i := range r.accesses {
+		a := &r.accesses[i]
 		switch {
 		case a.what == refuse:
 			r.refused = append(r.refused, int32(i))
@@ -50,11 +51,11 @@ func (r *fenced) sort() finding {
 		}
 	}
 	slices.SortStableFunc(r.order, func(a, b int32) int {
-		x, y := &r.list[a], &r.list[b]
+		x, y := &r.accesses[a], &r.accesses[b]
 		return cmp.Or(cmp.Compare(x.token, y.token), cmp.Compare(x.call, y.call))
 	})
 	for k := 1; k < len(r.order); k++ {
-		x, y := &r.list[r.order[k-1]], &r.list[r.order[k]]
+		x, y := &r.accesses[r.order[k-1]], &r.accesses[r.order[k]]
 		if x.token == y.token && y.call < x.ret {
 			return undecided("accesses with one token overlap")
 		}
@@ -67,28 +68,28 @@ func (r *fenced) values() finding {
 	latest, last, first := none, none, none // latest call so far; last write; first access
 	r.earliest = make([]int32, len(r.order))
 	for k, i := range r.order {
-		a := &r.list[i]
-		if latest != none && r.list[latest].call > a.ret {
+		a := &r.accesses[i]
+		if latest != none && r.accesses[latest].call > a.ret {
 			return r.stale(latest, i)
 		}
-		if latest == none || a.call > r.list[latest].call {
+		if latest == none || a.call > r.accesses[latest].call {
 			latest = i
 		}
-		r.earliest[k] = r.list[latest].call
+		r.earliest[k] = r.accesses[latest].call
 		switch {
 		case a.what == write:
 			last = i
 		case !a.known:
 		case last == none && first == none:
 			first = i
-		case last == none && r.list[first].value != a.value:
-			if r.written[a.value] || r.written[r.list[first].value] {
+		case last == none && r.accesses[first].value != a.value:
+			if r.written[a.value] || r.written[r.accesses[first].value] {
 				return undecided("it may have been written by who got no answer")
 			}
 			f := violation(r.facts(first, i), "%s, and then %s, and nothing was written in between.", r.doing(first), r.doing(i))
 			f.absence = true
 			return f
-		case last != none && r.list[last].value != a.value:
+		case last != none && r.accesses[last].value != a.value:
 			if r.written[a.value] {
 				return undecided("it may have been written by who got no answer")
 			}
@@ -103,17 +104,11 @@ func (r *fenced) values() finding {
 // refusals judges the refused accesses: a larger token must have been used.
 func (r *fenced) refusals() finding {
 	for _, i := range r.refused {
-		x := &r.list[i]
+		x := &r.accesses[i]
 		if x.token == 0 {
 			return undecided("an access has no token")
 		}
-		above := func(k int32, _ struct{}) int { // the first accepted access with a larger token
-			if r.list[k].token > x.token {
-				return 1
-			}
-			return -1
-		}
-		k, _ := slices.BinarySearchFunc(r.order, struct{}{}, above)
+		k := sort.Search(len(r.order), func(k int) bool { return r.accesses[r.order[k]].token > x.token })
 		if k < len(r.order) && r.earliest[k] <= x.ret {
 			continue
 		}
@@ -132,5 +127,5 @@ func (r *fenced) refusals() finding {
 // the token of x is smaller.
 func (c *chains) stale(x, y int32) finding {
 	return violation(c.facts(x, y), "%s with token %d, and after that %s with the smaller token %d.",
-		c.doing(y), c.list[y].token, c.doing(x), c.list[x].token)
+		c.doing(y), c.accesses[y].token, c.doing(x), c.accesses[x].token)
 }

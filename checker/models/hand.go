@@ -1,12 +1,5 @@
 package models
 
-// meaning is the grant that an operation is about.
-type meaning struct {
-	hold  int32 // the hold, or none
-	named bool  // the operation names it
-	open  bool  // it may also be about another grant of its client
-}
-
 // hand is the holds of one client on one lock, in the order in which it got them.
 // Holds that left a list are removed from it when the list is next read.
 type hand struct {
@@ -15,6 +8,13 @@ type hand struct {
 
 	client, lock int32
 	doubts
+}
+
+// meaning is the grant that an operation is about.
+type meaning struct {
+	hold  int32 // the hold, or none
+	named bool  // the operation names it
+	open  bool  // it may also be about another grant of its client
 }
 
 // doubts are the open questions about a hand.

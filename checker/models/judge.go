@@ -7,16 +7,6 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Limits for asking Porcupine after the direct judge has decided.
-const (
-	confirmTime = 200 * time.Millisecond // for each search
-	smallEnough = 2000                   // operations of a lock that is searched as a whole
-	windowSize  = 500                    // operations around a witness
-	othersTime  = 2 * time.Second        // for all locks after the first violated one
-	// Each operation without an answer may double the time of a search.
-	fewUnanswered = 8
-)
-
 // A Judge reads a history, entry by entry, and judges it by a model. It keeps about
 // 50 bytes for each operation, and the entries of a short history.
 //
@@ -41,6 +31,16 @@ type Judge struct {
 	room    int        // how many entries may be kept
 	choices *choices   // the present reading is one of them; or nil
 }
+
+// Limits for asking Porcupine after the direct judge has decided.
+const (
+	confirmTime = 200 * time.Millisecond // for each search
+	smallEnough = 2000                   // operations of a lock that is searched as a whole
+	windowSize  = 500                    // operations around a witness
+	othersTime  = 2 * time.Second        // for all locks after the first violated one
+	// Each operation without an answer may double the time of a search.
+	fewUnanswered = 8
+)
 
 // New returns a judge that has read no entries.
 func New(m Model, o Options) *Judge {

@@ -16,6 +16,18 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
+// To read this package, begin with the models and go up: no file needs one that stands
+// later in this list.
+//   - the models: this file, table;
+//   - what a history says: hold, access; hand and readings, for operations that may
+//     mean one of several grants; account, and words about it; lease, confirmable;
+//   - reading: judge, doubts, meaning, endings, completions, collect;
+//   - one lock for both judges: operation, finding, object;
+//   - the rules, one operation after the other, for Porcupine: step, reference, tell;
+//   - the direct judges: sweep, order, holds; alternation, mutex; register, fenced;
+//   - Porcupine: search, cut, decide, confirm;
+//   - entry points: verdict, picture.
+
 // A Model is an abstract object: a lock of some kind, or a register.
 type Model struct {
 	Name  string

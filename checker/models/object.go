@@ -14,8 +14,8 @@ type object struct {
 }
 
 // objects returns the locks with their judged operations. sure leaves out operations
-// of uncertain meaning.
-func (a *account) objects(holds []hold, sure bool) []*object {
+// of uncertain meaning, and makes the others as short as any reading has them.
+func (a *account) objects(sure bool) []*object {
 	list := make([]*object, len(a.locks))
 	for i := range a.locks {
 		l := &a.locks[i]
@@ -33,8 +33,12 @@ func (a *account) objects(holds []hold, sure bool) []*object {
 		slices.SortStableFunc(o.accesses, func(a, b access) int { return int(a.call) - int(b.call) })
 		list[i] = o
 	}
-	if a.model.kind == holding {
-		a.share(list, holds)
+	switch {
+	case a.model.kind != holding:
+	case sure:
+		a.share(list, a.least())
+	default:
+		a.share(list, a.holds)
 	}
 	return list
 }

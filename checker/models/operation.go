@@ -30,6 +30,18 @@ type operation struct {
 	optional  bool
 }
 
+// extent returns the first and the last position at which operations show.
+func extent(ops []operation) (from, to int32) {
+	from, to = never, none
+	for _, x := range ops {
+		from = min(from, x.call)
+		if to = max(to, x.call); x.ret != never {
+			to = max(to, x.ret)
+		}
+	}
+	return from, to
+}
+
 // state is the state of an object, for all models.
 type state struct {
 	held    string // holds, four bytes each, in the order in which they were granted; of a mutex without owners: the one that a loss or a death can end

@@ -22,7 +22,7 @@ func (v *Verdict) Picture(w io.Writer) error {
 		return errors.New("there are no operations to draw")
 	}
 	o, f := v.picture.object, v.picture.found
-	ops := []operation(nil)
+	var ops []operation
 	switch {
 	case f.outcome == checker.Violated:
 		ops = o.scene(f)
@@ -83,13 +83,7 @@ func (o *object) scene(f finding) []operation {
 
 // ownLines reports whether the lines distinguish the operations.
 func (o *object) ownLines(ops []operation) bool {
-	from, to := never, none
-	for _, x := range ops {
-		from = min(from, x.call)
-		if to = max(to, x.call); x.ret != never {
-			to = max(to, x.ret)
-		}
-	}
+	from, to := extent(ops)
 	return len(ops) > 0 && o.lines.of(to)-o.lines.of(from) >= int(to-from)
 }
 

@@ -50,8 +50,8 @@ func (o *object) spec(start state) porcupine.Model {
 			}
 			return []any{next}
 		},
-		DescribeOperation: func(in, _ any) string { return o.describe(in.(input)) },
-		DescribeState:     func(s any) string { return o.describeState(s.(state)) },
+		DescribeOperation: m.DescribeOperation,
+		DescribeState:     m.DescribeState,
 	}).ToModel()
 }
 
@@ -72,39 +72,23 @@ func (o *object) history(list []operation) []porcupine.Operation {
 
 // describe returns an operation as text for a picture.
 func (o *object) describe(x input) string {
-	text := ""
-	switch x.kind {
-	case acquireOp:
+	text := [...]string{
+		acquireOp: "acquire", releaseOp: "release", queueOp: "queued", strayOp: "extend", refusedOp: "try → refused",
+		eventOp: "acquire", accessOp: "", lossOp: "lost", endOp: "the end",
+	}[x.kind]
+	switch {
+	case x.kind == acquireOp:
 		h := &o.holds[x.n]
-		text = "acquire"
 		if h.shared {
-			text = "acquire shared"
+			text += " shared"
 		}
 		if h.token != 0 {
 			text += fmt.Sprintf(" → token %d", h.token)
 		}
-	case releaseOp:
+	case x.kind == strayOp && o.strays[x.n].release, x.kind == eventOp && o.events[x.n].release:
 		text = "release"
-	case lossOp:
-		text = "lost"
-	case queueOp:
-		text = "queued"
-	case strayOp:
-		text = "extend"
-		if o.strays[x.n].release {
-			text = "release"
-		}
-	case refusedOp:
-		text = "try → refused"
-	case eventOp:
-		text = "acquire"
-		if o.events[x.n].release {
-			text = "release"
-		}
-	case accessOp:
+	case x.kind == accessOp:
 		text = o.accesses[x.n].String()
-	case endOp:
-		return "the end"
 	}
 	if x.optional {
 		text += " (perhaps)"

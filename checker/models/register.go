@@ -20,7 +20,6 @@ type cluster struct {
 // chains judges a register whose values were each written once.
 type chains struct {
 	*object
-	list     []access
 	of       map[int64]*cluster
 	order    []*cluster      // in the order of their creation
 	atStart  *cluster        // the value without a writer
@@ -50,7 +49,7 @@ func (o *object) judgeAccesses() finding {
 			}
 		}
 	}
-	c := chains{object: o, list: o.accesses, of: map[int64]*cluster{}, earliest: never, shownBy: map[int32]int32{}}
+	c := chains{object: o, of: map[int64]*cluster{}, earliest: never, shownBy: map[int32]int32{}}
 	f := c.judge()
 	if f.outcome != checker.Violated {
 		return f
@@ -69,7 +68,7 @@ func (c *chains) judge() finding {
 		return f
 	}
 	for _, k := range c.order {
-		if k.maker != none && c.list[k.maker].what == cas {
+		if k.maker != none && c.accesses[k.maker].what == cas {
 			continue // it is not the first of its chain
 		}
 		if f := c.chain(k); f.outcome != checker.Valid {
@@ -88,8 +87,8 @@ func (c *chains) judge() finding {
 func (c *chains) gather() finding {
 	makers := map[int64]int32{} // of a value: its first certain writer, or else a possible one
 	twice := map[int64]bool{}
-	for i := range c.list {
-		a := &c.list[i]
+	for i := range c.accesses {
+		a := &c.accesses[i]
 		if a.what != write && a.what != cas {
 			continue
 		}
@@ -101,15 +100,15 @@ func (c *chains) gather() finding {
 		}
 		if m, ok := makers[a.value]; ok {
 			twice[a.value] = true
-			if c.list[m].ret != never || a.ret == never {
+			if c.accesses[m].ret != never || a.ret == never {
 				continue
 			}
 		}
 		makers[a.value] = int32(i)
 	}
 	// Certain accesses show values; the writers of those values are certain, too.
-	for i := range c.list {
-		a := &c.list[i]
+	for i := range c.accesses {
+		a := &c.accesses[i]
 		if a.ret == never || a.what == refuse || a.what == read && !a.known {
 			continue
 		}
@@ -155,11 +154,11 @@ func (c *chains) gather() finding {
 				c.atStart, c.certain = k, c.certain || show.ret != never
 				break
 			}
-			if known || c.list[m].ret != never {
+			if known || c.accesses[m].ret != never {
 				break
 			}
 			c.shownBy[m] = at // it did happen
-			show, at = &c.list[m], m
+			show, at = &c.accesses[m], m
 		}
 	}
 	return legal
@@ -180,9 +179,9 @@ func (c *chains) chain(first *cluster) finding {
 	z := zone{from: never, to: none, least: none, most: none, first: first}
 	latest := none // the access so far with the latest call
 	// must reports whether access i can come after another one.
-	must := func(before, i int32) bool { return before == none || c.list[before].call <= c.list[i].ret }
+	must := func(before, i int32) bool { return before == none || c.accesses[before].call <= c.accesses[i].ret }
 	note := func(i int32) {
-		a := &c.list[i]
+		a := &c.accesses[i]
 		if a.ret < z.from {
 			z.from, z.least = a.ret, i
 		}
@@ -199,7 +198,7 @@ func (c *chains) chain(first *cluster) finding {
 				return c.tooEarly(latest, k.maker)
 			}
 			note(k.maker)
-			if latest == none || c.list[k.maker].call > c.list[latest].call {
+			if latest == none || c.accesses[k.maker].call > c.accesses[latest].call {
 				latest = k.maker
 			}
 		}
@@ -209,14 +208,14 @@ func (c *chains) chain(first *cluster) finding {
 				return c.tooEarly(in, r)
 			}
 			note(r)
-			if latest == none || c.list[r].call > c.list[latest].call {
+			if latest == none || c.accesses[r].call > c.accesses[latest].call {
 				latest = r
 			}
 		}
 		if k.next == none {
 			break
 		}
-		k = c.of[c.list[k.next].value]
+		k = c.of[c.accesses[k.next].value]
 		if k != nil && k.begun {
 			return undecided("values replaced each other in a circle")
 		}
@@ -246,11 +245,11 @@ func (c *chains) compare() finding {
 // happened.
 func (c *chains) facts(list ...int32) (facts []fact) {
 	for _, i := range list {
-		if i != none && c.list[i].call == atFirst {
+		if i != none && c.accesses[i].call == atFirst {
 			continue
 		}
 		for ok := i != none; ok; i, ok = c.shownBy[i] {
-			this := fact{opID{accessOp, i}, c.list[i].at()}
+			this := fact{opID{accessOp, i}, c.accesses[i].at()}
 			if !slices.ContainsFunc(facts, func(f fact) bool { return f.op == this.op }) {
 				facts = append(facts, this)
 			}
@@ -266,7 +265,7 @@ func (c *chains) ambiguous(f finding) bool {
 		return false
 	}
 	for _, x := range f.facts {
-		if a := &c.list[x.op.n]; a.what != write && a.call < c.earliest {
+		if a := &c.accesses[x.op.n]; a.what != write && a.call < c.earliest {
 			return true
 		}
 	}
@@ -288,8 +287,8 @@ func (c *chains) before(f finding) state {
 		return s
 	}
 	used := map[int64]bool{}
-	for i := range c.list {
-		used[c.list[i].value], used[c.list[i].from] = true, true
+	for i := range c.accesses {
+		used[c.accesses[i].value], used[c.accesses[i].from] = true, true
 	}
 	for used[s.value] {
 		s.value++
@@ -314,7 +313,7 @@ func (c *chains) twoStarts(a, b *cluster) finding {
 		}
 		return k.next
 	}
-	if c.list[shows(a)].ret == never || c.list[shows(b)].ret == never {
+	if c.accesses[shows(a)].ret == never || c.accesses[shows(b)].ret == never {
 		return undecided("what was replaced without an answer may have been there from the start")
 	}
 	f := violation(c.facts(shows(a), shows(b)), "%s, and %s, but nobody ever wrote %d or %d, and only one of them can have been there from the start.",

@@ -115,7 +115,8 @@ func (o *object) grant(s *state, n int32, optional bool) bool {
 			s.nest, s.highest = h.token, h.token
 		}
 	}
-	return o.hold(s, n)
+	s.held = pack(s.held, n)
+	return true
 }
 
 // turn removes n from the queue if it may be granted now. Indeterminate acquires
@@ -134,11 +135,6 @@ func (o *object) turn(s *state, n int32, optional bool) bool {
 		s.queue = ""
 	}
 	return optional
-}
-
-func (o *object) hold(s *state, n int32) bool {
-	s.held = pack(s.held, n)
-	return true
 }
 
 // access applies an access to a register.

@@ -39,12 +39,9 @@ func (o *object) doing(i int32) string {
 	if a.call == atFirst {
 		return fmt.Sprintf("%d was there at first", a.value)
 	}
-	at := fmt.Sprintf("line %d", o.lines.of(a.call))
-	switch {
-	case a.ret == never:
-		at += ", without an answer"
-	case a.ret != a.call:
-		at = fmt.Sprintf("lines %d to %d", o.lines.of(a.call), o.lines.of(a.ret))
+	at := o.span(a.call, a.call) + ", without an answer"
+	if a.ret != never {
+		at = o.span(a.call, a.ret)
 	}
 	if a.proc == none { // a line of the resource
 		return fmt.Sprintf("%d was %s (%s)", a.value, map[what]string{read: "read", write: "written"}[a.what], at)

@@ -41,14 +41,14 @@ type picture struct {
 // was found stays.
 func (j *Judge) Verdict(ctx context.Context) Verdict {
 	j.finish()
-	objects := j.objects(j.holds, false)
+	objects := j.objects(false)
 	v := Verdict{Outcome: checker.Valid}
 	if why := j.timeless(); why != "" {
 		return Verdict{Outcome: checker.Unknown, Reason: why}
 	}
 	b := newBudget(ctx, j.opts)
 	decided := 0
-	certain := sync.OnceValue(func() []*object { return j.objects(j.least(), true) })
+	certain := sync.OnceValue(func() []*object { return j.objects(true) })
 	for i, o := range objects {
 		v.Operations += o.count()
 		f := o.judge(b)
@@ -188,7 +188,7 @@ func (j *Judge) each(lock int, b *budget) (object *object, f finding) {
 			k.Add(&j.kept[i].entry, j.kept[i].line)
 		}
 		k.finish()
-		o := k.objects(k.holds, false)[lock]
+		o := k.objects(false)[lock]
 		g := o.judge(b)
 		if g.outcome == checker.Valid {
 			return o, g

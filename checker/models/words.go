@@ -42,6 +42,14 @@ func (a *account) heldFrom(h *hold) string {
 	return text
 }
 
+// span returns one line, or several.
+func (a *account) span(from, to int32) string {
+	if from == to {
+		return fmt.Sprintf("line %d", a.lines.of(from))
+	}
+	return fmt.Sprintf("lines %d to %d", a.lines.of(from), a.lines.of(to))
+}
+
 // seconds formats a time for people.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + " s" }
 
@@ -59,14 +67,6 @@ func times(n int) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
-}
-
-// span returns one line, or several.
-func (a *account) span(from, to int32) string {
-	if from == to {
-		return fmt.Sprintf("line %d", a.lines.of(from))
-	}
-	return fmt.Sprintf("lines %d to %d", a.lines.of(from), a.lines.of(to))
 }
 
 // list joins the first few phrases.

@@ -6,6 +6,74 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
+// over notes that from pos on the owner of a hold does not know whether it has it.
+func (j *Judge) over(id, pos int32) {
+	j.doubted(id, pos)
+	j.holds[id].close(pos)
+}
+
+// doubted does the same as over for a hold that does not end without a release.
+func (j *Judge) doubted(id, pos int32) {
+	h := &j.holds[id]
+	if h.certain() {
+		hand := j.hand(j.procs[h.proc].client, h.lock)
+		hand.unsure = append(hand.unsure, id)
+	}
+	h.end = min(h.end, pos)
+}
+
+// cease notes that a hold may have ended at pos, by a loss or a death.
+func (j *Judge) cease(id, pos int32) {
+	j.over(id, pos)
+	if j.model.kind == anonymous && j.holds[id].gone > pos {
+		if at, ok := j.ceased[id]; ok {
+			pos = min(pos, at)
+		}
+		j.ceased[id] = pos
+	}
+}
+
+// refute takes back a hold whose acquire failed. A release or an extend of it that
+// was ok becomes a stray.
+func (j *Judge) refute(id int32) {
+	h := &j.holds[id]
+	s := stray{proc: h.proc, hold: none, over: none}
+	if j.reading(id) != nil {
+		s.doubt = seems
+	}
+	if h.gone != never {
+		s.call, s.ret, s.release = h.end, h.gone, true
+		j.stray(s, h.lock)
+	} else if h.known {
+		s.call, s.ret = max(h.floor, h.call), h.ret
+		j.stray(s, h.lock)
+	}
+	h.void, h.known, h.ret, h.end, h.gone, h.floor = true, false, never, never, never, none
+	h.alone, h.joint = never, 0
+	if r := j.reading(id); r != nil {
+		r.ret, r.floor = never, none
+	}
+}
+
+// voided reports whether the acquire of hold id failed: what a line says of it later
+// is about no hold.
+func (j *Judge) voided(id int32) bool { return id != none && j.holds[id].void }
+
+// told notes that an acquire did happen. open: the line may be about another grant.
+func (j *Judge) told(id, pos int32, open bool) {
+	h := &j.holds[id]
+	if r := j.reading(id); r != nil && !open {
+		r.ret = min(r.ret, pos)
+	}
+	h.ret = min(h.ret, pos)
+	if !h.known {
+		h.known = true
+		if hand := j.hand(j.procs[h.proc].client, h.lock); h.certain() {
+			hand.sure = append(hand.sure, id)
+		}
+	}
+}
+
 // lose ends the hold of lock l that process id loses at pos: that of the named grant.
 // In a reentrant lock it also ends the owner's other holds, which rest on the same
 // entry of the store, unless the owner no longer held the named grant. Without a name
