@@ -137,7 +137,7 @@ func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 		}
 		if h := m.hold; j.holds[h].gone == never {
 			j.told(h, pos, m.open) // perhaps late: it does not show the end
-			j.valid(h, none, pos, e.ValidUntil)
+			j.valid(h, none, pos, e.ValidUntil, false)
 		}
 	}
 }

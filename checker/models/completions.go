@@ -43,7 +43,7 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 	if e.Type != history.OK {
 		j.early(n, p)
 		hand.unsure = append(hand.unsure, n)
-		j.valid(n, none, pos, e.ValidUntil)
+		j.valid(n, none, pos, e.ValidUntil, false)
 		return
 	}
 	if j.model.kind != register {
@@ -59,11 +59,7 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 		hand.unsure = append(hand.unsure, n)
 	}
 	j.early(n, p)
-	before := len(j.deadlines)
-	j.valid(n, none, pos, e.ValidUntil)
-	for i := range j.deadlines[before:] {
-		j.deadlines[before+i].granted = true
-	}
+	j.valid(n, none, pos, e.ValidUntil, true)
 }
 
 // refuses reports whether this error means that a try was refused because another
@@ -124,7 +120,7 @@ func (j *Judge) extended(pos int32, e *history.Entry, id int32) {
 		j.stray(stray{proc: id, call: p.call, ret: pos, doubt: j.stands(p), hold: none, over: none}, p.lock)
 	case e.Type == history.OK:
 		j.confirmed(p.hold, id, p.call, pos)
-		j.valid(p.hold, p.call, pos, e.ValidUntil)
+		j.valid(p.hold, p.call, pos, e.ValidUntil, false)
 	case e.Type == history.Fail && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
 		j.lose(p.means, id, p.lock, pos)
 	}
@@ -165,10 +161,10 @@ func (j *Judge) ended(id int32) int32 {
 }
 
 // valid notes the end of a hold's validity as known at pos, from an extend that was
-// invoked at call.
-func (j *Judge) valid(id, call, pos int32, until time.Duration) {
+// invoked at call, or, if granted is set, from the ok of the acquire.
+func (j *Judge) valid(id, call, pos int32, until time.Duration, granted bool) {
 	if j.model.rule.leases && until != 0 {
-		j.deadlines = append(j.deadlines, deadline{id, pos, call, until, false})
+		j.deadlines = append(j.deadlines, deadline{id, pos, call, until, granted})
 	}
 }
 

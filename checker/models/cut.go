@@ -54,11 +54,8 @@ func (o *object) cutAccesses(ops []operation) []piece {
 	var carried []operation
 	hidden := map[int64]bool{} // values of optional writes
 	seen := map[int64]int32{}  // values, and until when an access may have seen them
-	next := 0
-	for next < len(ops) {
-		x := ops[next]
-		a := &o.accesses[x.n]
-		next++
+	for i, x := range ops {
+		a, rest := &o.accesses[x.n], ops[i+1:]
 		this.own = append(this.own, x)
 		shows, shown := a.value, a.what == read && a.known
 		if a.what == cas {
@@ -67,12 +64,9 @@ func (o *object) cutAccesses(ops []operation) []piece {
 		if shown {
 			seen[shows] = max(seen[shows], a.ret)
 		}
-		if shown && hidden[shows] || x.optional && seen[a.value] > x.call {
-			this.own = append(this.own, ops[next:]...) // it may have been needed
-			return append(pieces, this)
-		}
-		if x.optional && !a.known { // it may have had any value
-			this.own = append(this.own, ops[next:]...)
+		// An optional one may have been needed, or may have had any value.
+		if shown && hidden[shows] || x.optional && (seen[a.value] > x.call || !a.known) {
+			this.own = append(this.own, rest...)
 			return append(pieces, this)
 		}
 		if x.optional {
@@ -84,7 +78,7 @@ func (o *object) cutAccesses(ops []operation) []piece {
 		alone := len(open) == 0
 		open = append(open, x.ret)
 		// An optional access that was called meanwhile may have come after it.
-		if !alone || next < len(ops) && ops[next].call < x.ret || !a.known || a.what == refuse {
+		if !alone || len(rest) > 0 && rest[0].call < x.ret || !a.known || a.what == refuse {
 			continue
 		}
 		pieces = append(pieces, this)
@@ -98,13 +92,7 @@ func (o *object) cutAccesses(ops []operation) []piece {
 
 // after leaves out the completions before pos.
 func after(open []int32, pos int32) []int32 {
-	list := open[:0]
-	for _, ret := range open {
-		if ret > pos {
-			list = append(list, ret)
-		}
-	}
-	return list
+	return slices.DeleteFunc(open, func(ret int32) bool { return ret <= pos })
 }
 
 // cutHolds cuts while a hold is certain and no other certain operation is under way.
@@ -123,14 +111,14 @@ func (o *object) cutHolds(ops []operation) []piece {
 	var carried []operation
 	this := piece{}
 	holder, highest := none, uint64(0) // the certain hold that began last
-	for next, x := range ops {
+	for _, x := range ops {
 		open = after(open, x.call-1) // a lease may end in the very line of an answer
 		if holder != none && len(open) == 0 && o.holds[holder].end > x.call && len(this.own) > 0 {
 			pieces = append(pieces, this)
 			left := holdFact(holder, &o.holds[holder])
 			this = piece{start: state{held: pack("", holder), highest: highest}, after: []fact{left}, late: carried[:len(carried):len(carried)]}
 		}
-		this.own = append(this.own, ops[next])
+		this.own = append(this.own, x)
 		switch {
 		case x.optional && x.kind == acquireOp:
 			carried = append(carried, x)

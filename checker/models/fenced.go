@@ -18,10 +18,7 @@ type fenced struct {
 
 // judgeFenced judges a register that refuses stale tokens.
 func (o *object) judgeFenced() finding {
-	r := fenced{
-		chains:  chains{object: o, shownBy: map[int32]int32{}},
-		written: map[int64]bool{},
-	}
+	r := fenced{chains: chains{object: o}, written: map[int64]bool{}}
 	for _, step := range []func() finding{r.sort, r.values, r.refusals} {
 		if f := step(); f.outcome != legal.outcome {
 			return f
@@ -82,18 +79,18 @@ func (r *fenced) values() finding {
 		case !a.known:
 		case last == none && first == none:
 			first = i
-		case last == none && r.accesses[first].value != a.value:
-			if r.written[a.value] || r.written[r.accesses[first].value] {
+		default:
+			before, text := last, "%s, and %s, with nothing written in between by the order of the tokens."
+			if last == none {
+				before, text = first, "%s, and then %s, and nothing was written in between."
+			}
+			if r.accesses[before].value == a.value {
+				continue
+			}
+			if r.written[a.value] || last == none && r.written[r.accesses[first].value] {
 				return undecided("it may have been written by who got no answer")
 			}
-			f := violation(r.facts(first, i), "%s, and then %s, and nothing was written in between.", r.doing(first), r.doing(i))
-			f.absence = true
-			return f
-		case last != none && r.accesses[last].value != a.value:
-			if r.written[a.value] {
-				return undecided("it may have been written by who got no answer")
-			}
-			f := violation(r.facts(last, i), "%s, and %s, with nothing written in between by the order of the tokens.", r.doing(last), r.doing(i))
+			f := violation(r.facts(before, i), text, r.doing(before), r.doing(i))
 			f.absence = true
 			return f
 		}
@@ -115,7 +112,7 @@ func (r *fenced) refusals() finding {
 		if r.possible {
 			return undecided("a refusal may be due to an access without an answer")
 		}
-		f := violation([]fact{{opID{accessOp, i}, x.at()}}, "%s was refused with token %d (%s), and no larger token had been used by then.",
+		f := violation(r.facts(i), "%s was refused with token %d (%s), and no larger token had been used by then.",
 			r.whose(x), x.token, r.span(x.call, x.ret))
 		f.absence = true
 		return f

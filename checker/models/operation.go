@@ -56,6 +56,13 @@ type state struct {
 	ended   bool // only optional operations remain
 }
 
+// keep leaves only these holds.
+func (s *state) keep(held string) {
+	if s.held = held; held == "" {
+		s.nest = 0
+	}
+}
+
 // Packed lists of holds are strings, so that states can be compared.
 func pack(list string, n int32) string {
 	return list + string([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})

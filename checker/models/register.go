@@ -188,6 +188,9 @@ func (c *chains) chain(first *cluster) finding {
 		if a.call > z.to || z.most == none {
 			z.to, z.most = a.call, i
 		}
+		if latest == none || a.call > c.accesses[latest].call {
+			latest = i
+		}
 	}
 	for k := first; k != nil; {
 		k.begun = true
@@ -198,9 +201,6 @@ func (c *chains) chain(first *cluster) finding {
 				return c.tooEarly(latest, k.maker)
 			}
 			note(k.maker)
-			if latest == none || c.accesses[k.maker].call > c.accesses[latest].call {
-				latest = k.maker
-			}
 		}
 		in := latest
 		for _, r := range k.readers {
@@ -208,9 +208,6 @@ func (c *chains) chain(first *cluster) finding {
 				return c.tooEarly(in, r)
 			}
 			note(r)
-			if latest == none || c.accesses[r].call > c.accesses[latest].call {
-				latest = r
-			}
 		}
 		if k.next == none {
 			break

@@ -54,7 +54,7 @@ func (b *budget) search(o *object, list []operation, start state, limit time.Dur
 	if !b.until.IsZero() {
 		left := time.Until(b.until)
 		if left <= 0 {
-			return checker.Unknown, b.outOfTime()
+			return checker.Unknown, OutOfTime(b.limits.Timeout)
 		}
 		if limit == 0 || left < limit {
 			limit = left
@@ -83,11 +83,9 @@ func (b *budget) search(o *object, list []operation, start state, limit time.Dur
 	case porcupine.Illegal:
 		return checker.Violated, ""
 	default:
-		return checker.Unknown, b.outOfTime()
+		return checker.Unknown, OutOfTime(b.limits.Timeout)
 	}
 }
-
-func (b *budget) outOfTime() string { return OutOfTime(b.limits.Timeout) }
 
 // OutOfTime returns the reason for a missing verdict after that time.
 func OutOfTime(d time.Duration) string { return fmt.Sprintf("had no answer after %s", d) }

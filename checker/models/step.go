@@ -13,9 +13,7 @@ func (o *object) step(s *state, x input) bool {
 		return o.grant(s, x.n, x.optional)
 	case releaseOp:
 		rest, ok := without(s.held, x.n)
-		if s.held = rest; rest == "" {
-			s.nest = 0
-		}
+		s.keep(rest)
 		if !ok { // it confirms a loss
 			_, ok = without(s.over, x.n)
 			return ok && o.holds[x.n].joint != 0
@@ -54,7 +52,7 @@ func (o *object) step(s *state, x input) bool {
 		}
 		return was != s.locked
 	case accessOp:
-		return o.access(s, &o.accesses[x.n], x.optional)
+		return o.access(s, &o.accesses[x.n])
 	}
 	return false
 }
@@ -71,9 +69,7 @@ func (o *object) lose(s *state, joint int32) bool {
 		}
 	}
 	was := s.held
-	if s.held = rest; rest == "" {
-		s.nest = 0
-	}
+	s.keep(rest)
 	return rest != was
 }
 
@@ -138,37 +134,25 @@ func (o *object) turn(s *state, n int32, optional bool) bool {
 }
 
 // access applies an access to a register.
-func (o *object) access(s *state, a *access, optional bool) bool {
-	r := o.model.rule
-	if r.fenced && a.token != 0 {
-		if a.what == refuse {
+func (o *object) access(s *state, a *access) bool {
+	if o.model.rule.fenced && a.token != 0 {
+		switch {
+		case a.what == refuse:
 			return a.token < s.highest
-		}
-		if a.token < s.highest {
+		case a.token < s.highest:
 			return false
 		}
 		s.highest = a.token
 	}
-	switch a.what {
-	case refuse:
+	switch {
+	case a.what == refuse, a.what == read && !a.known:
 		return true
-	case read:
-		if !a.known {
-			return true
-		}
-		if s.known && s.value != a.value {
-			return false
-		}
-		s.value, s.known = a.value, true
-	case cas:
-		if s.known && a.based && s.value != a.from {
-			return false
-		}
-		s.value, s.known = a.value, a.known
-	case write:
-		s.value, s.known = a.value, a.known
+	case a.what == read && s.known && s.value != a.value:
+		return false
+	case a.what == cas && s.known && a.based && s.value != a.from:
+		return false
 	}
-	if !s.known {
+	if s.value, s.known = a.value, a.known; !s.known {
 		s.value = 0
 	}
 	return true
@@ -186,9 +170,8 @@ func (o *object) choices(s state, t *stray) (list []any) {
 			return []any{s}
 		}
 		next := s
-		if next.held, _ = without(s.held, n); next.held == "" {
-			next.nest = 0
-		}
+		rest, _ := without(s.held, n)
+		next.keep(rest)
 		next.spent = pack(s.spent, n)
 		list = append(list, next)
 	}

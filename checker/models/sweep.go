@@ -93,18 +93,11 @@ func (s *sweep) remember(pos int32) {
 // hadRoom reports whether there was an earlier instant for a momentary hold.
 func (s *sweep) hadRoom(h *hold) bool {
 	from := max(h.call, h.end)
+	only, own := s.lastOnly[h.owner]
 	// A lease may end and another grant begin in one line.
 	return s.lastFree >= from ||
 		s.rule.shared && h.shared && s.lastHalf >= from ||
-		s.onlyOwn(h.owner) >= from
-}
-
-// onlyOwn returns the last start before which only an owner held, or none.
-func (s *sweep) onlyOwn(owner int32) int32 {
-	if pos, ok := s.lastOnly[owner]; ok {
-		return pos
-	}
-	return none
+		own && only >= from
 }
 
 // together returns the violation that hold i began while the others lasted.

@@ -66,7 +66,7 @@ func times(n int) string {
 	if n == 1 {
 		return "once"
 	}
-	return fmt.Sprintf("%d times", n)
+	return plural(n, "time")
 }
 
 // list joins the first few phrases.
