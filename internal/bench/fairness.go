@@ -32,18 +32,18 @@ var Fairness = &Contest{
 			Log: true, show: rounded, bound: true,
 		},
 		{
-			Name: "What the worst off got", About: "acquisitions, in percent of those of the best off",
+			Name: "The least served client", About: "its acquisitions, in percent of those of the most served one",
 			Of:    func(f *Figures) float64 { return percent(slices.Min(f.Grants), slices.Max(f.Grants)) },
 			Ticks: percents, show: whole,
 		},
 		perSecond,
 		{
-			Name: "Overtaken, the one most often", About: "for each acquisition it got; if none, in all",
+			Name: "Overtaken, the client most often", About: "for each acquisition it got; in all if it got none",
 			Of:   func(f *Figures) float64 { return slices.Max(f.overtakenEach()) },
 			show: rounded,
 		},
 		{
-			Name: "Overtaken, the one in the middle", About: "the same, of the median",
+			Name: "Overtaken, the median client", About: "for each acquisition it got",
 			Of:   func(f *Figures) float64 { return middle(f.overtakenEach()) },
 			show: rounded,
 		},

@@ -44,11 +44,11 @@ var HerdMeasures = []HerdMeasure{
 		Of: func(c *Changes) float64 { return median(c.Left, func(c *Change) time.Duration { return c.Rests }) },
 	},
 	{
-		ID: "notified_by_arrival", Name: "Notifications for each that comes", About: "of watches; none is needed",
+		ID: "notified_by_arrival", Name: "Notifications for each arrival", About: "of watches; 0 are needed",
 		Counts: true, Of: func(c *Changes) float64 { return mean(c.Came, notified) },
 	},
 	{
-		ID: "listed_by_arrival", Name: "Children listed for each that comes", About: "names in answers to getChildren",
+		ID: "listed_by_arrival", Name: "Children listed for each arrival", About: "names in answers to getChildren",
 		Counts: true, Of: func(c *Changes) float64 { return mean(c.Came, listed) },
 	},
 }

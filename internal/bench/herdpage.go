@@ -66,7 +66,7 @@ func (h *Herd) Conditions() string {
 
 // Draw writes the picture as SVG.
 func (h *Herd) Draw(w io.Writer) error {
-	f := chart.Figure{Title: h.Title(), About: "A queue of waiters behind a holder, which leaves. What that brings about, until all are at rest.", Lines: Queued}
+	f := chart.Figure{Title: h.Title(), About: "The holder leaves, and the first waiter of the queue enters: the cost, until all are at rest.", Lines: Queued}
 	x := chart.Axis{Label: "waiters", Log: true}
 	for _, n := range h.Waiters {
 		x.Ticks = append(x.Ticks, float64(n))
