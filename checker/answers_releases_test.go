@@ -148,7 +148,7 @@ var renewalSpecs = []spec{
 		12 c2 release ok
 		13 c1 extend
 		13 c1 extend ok until=23`, `violated 2,4,7,8: c1 was told at 13.000 s that it still held the lock, which it was granted at 0.000 s, but c2 was granted it at 11.000 s, in between.`},
-	{"the same, and nobody says how long anything lasts", `
+	{"the same without any time or lease", `
 		.bare
 		0 c1 acquire
 		0 c1 acquire ok
@@ -235,7 +235,7 @@ var renewalSpecs = []spec{
 		11 c2 acquire
 		11 c2 acquire ok until=21
 		12 c1 valid until=100`, "n/a: the history does not say what the servers did to the entries of their stores"},
-	{"an extend after an acquire whose answer came late, and nobody says how long a lease is", `
+	{"an extend after an acquire whose answer came late, without a lease in the header", `
 		.bare
 		0 c1 acquire
 		9 c1 acquire ok until=10

@@ -348,13 +348,13 @@ var answersSpecs = []spec{
 		.bare
 		0 c1 acquire
 		1 c1 acquire ok
-		11 redis expire of=c1`, `n/a: nobody says that all that the servers did was seen: the header's "observes" does not name "answers"`},
+		11 redis expire of=c1`, `n/a: the history does not record all that the servers did: the header's "observes" does not name "answers"`},
 	{"a header that does not say what was seen", `
 		.observes
 		0 c1 acquire
 		1 redis grant of=c1 by=c1
-		2 c1 acquire ok`, `n/a: nobody says that all that the servers did was seen: the header's "observes" does not name "answers"`},
-	{"nobody saw what the servers did", `
+		2 c1 acquire ok`, `n/a: the history does not record all that the servers did: the header's "observes" does not name "answers"`},
+	{"the history has no lines of servers", `
 		.observes ownership
 		0 c1 acquire
 		1 c1 acquire ok`, "n/a: the history does not say what the servers did to the entries of their stores"},

@@ -113,14 +113,14 @@ var exclusionSpecs = []spec{
 		2 nemesis kill id=1 on=c3
 		4 c2 acquire
 		5 c2 acquire ok`, `violated 2,5: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
-	{"who is killed in a pause held until the pause began", `
+	{"a client that is killed in a pause held until the pause began", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
 		2 nemesis pause id=1 on=c1
 		5 c2 acquire ok
 		6 nemesis kill id=2 on=c1`, "valid"},
-	{"who is paused holds", `
+	{"a client that is paused holds", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
@@ -146,7 +146,7 @@ var exclusionSpecs = []spec{
 		5 nemesis pause-end id=1 on=c1
 		6 nemesis kill id=2 on=c1
 		7 nemesis pause-end-done id=1 on=c1`, "valid"},
-	{"what a client asks for between the lines of its kill belongs to the life that ends", `
+	{"a request between the lines of a kill belongs to the life that ends", `
 		0 nemesis kill id=1 on=c2
 		0 c2 acquire
 		1 c2 acquire ok
@@ -161,7 +161,7 @@ var exclusionSpecs = []spec{
 		4 c2 acquire ok
 		5 nemesis kill on=c2
 		6 nemesis kill-done on=c2`, `violated 3,5: c1 was granted the lock at 2.000 s and was still holding it, and c2 was granted it at 4.000 s.`},
-	{"what a client asks for after one death and before another is certain is of the old life", `
+	{"a request after one death, before another is certain, belongs to the old life", `
 		0 nemesis kill id=1 on=c1
 		1 nemesis poweroff id=2 on=c1
 		2 nemesis poweroff-done id=2 on=c1
@@ -200,7 +200,7 @@ var exclusionSpecs = []spec{
 		3 c2 acquire
 		4 c2 acquire ok
 		5 nemesis exit on=c1`, "valid"},
-	{"what a former life asked for is no grant of the next one", `
+	{"a request of a former life is no grant of the next one", `
 		1 c2 acquire grant=2
 		2 c2 acquire info grant=2 error=timeout
 		3 nemesis kill id=1 on=c2
@@ -296,7 +296,7 @@ var exclusionSpecs = []spec{
 		6 c2 acquire
 		7 c2 acquire ok
 		8 c1 release`, `violated 2,8,9: c1 was granted the lock at 1.000 s and held it until 8.000 s, and c2 was granted it at 7.000 s.`},
-	{"what says that one of several nested holds is lost says it of all", `
+	{"the loss of one nested hold is the loss of all", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c1 acquire
@@ -355,7 +355,7 @@ var exclusionSpecs = []spec{
 		3 c1' write ok grant=7 value=1
 		4 c2 acquire
 		5 c2 acquire ok`, "valid"},
-	{"a grant that was released before it was confirmed is held no more", `
+	{"a grant that was released before its confirmation is not held", `
 		0 c1 acquire
 		1 c1 acquire info error=timeout grant=7
 		2 c1' release grant=7
@@ -363,21 +363,21 @@ var exclusionSpecs = []spec{
 		4 c1' valid until=14 grant=7
 		5 c2 acquire
 		6 c2 acquire ok`, "valid"},
-	{"a grant that was lost before it was confirmed is held no more", `
+	{"a grant that was lost before its confirmation is not held", `
 		0 c1 acquire
 		1 c1 acquire info error=timeout grant=7
 		2 c1' lost grant=7
 		3 c1' valid until=13 grant=7
 		4 c2 acquire
 		5 c2 acquire ok`, "valid"},
-	{"a grant of a client that was killed is confirmed by nobody", `
+	{"no line confirms a grant of a killed client", `
 		0 c1 acquire
 		1 c1 acquire info error=timeout grant=7
 		2 nemesis kill id=1 on=c1
 		3 c1' valid until=13 grant=7
 		4 c2 acquire
 		5 c2 acquire ok`, "valid"},
-	{"nobody got the lock", `
+	{"no client got the lock", `
 		0 c1 acquire
 		1 c1 acquire fail error=held`, "unknown: no acquire succeeded: there is nothing to judge"},
 	{"nothing happened", ``, "unknown: no acquire succeeded: there is nothing to judge"},

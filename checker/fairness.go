@@ -17,7 +17,7 @@ import (
 // holds, that is a matter of exclusion.
 func fairness(t *timeline) Verdict {
 	if !t.head.Order && len(t.places) == 0 {
-		return notApplicable(Fairness, "nobody says that the lock promises order (the header's \"order\"), and no acquire says when it had a place in the queue (queued)")
+		return notApplicable(Fairness, "the lock does not promise order (the header's \"order\"), and no acquire says when it had a place in the queue (queued)")
 	}
 	if w := t.overtaking(); w != nil {
 		return violated(Fairness, w)
@@ -26,7 +26,7 @@ func fairness(t *timeline) Verdict {
 		return violated(Fairness, w)
 	}
 	if len(t.places) == 0 {
-		return unknown(Fairness, "no acquire says when it had a place in the queue (queued), so nobody knows who was overtaken")
+		return unknown(Fairness, "no acquire says when it had a place in the queue (queued), so it is unknown who was overtaken")
 	}
 	return valid(Fairness)
 }

@@ -341,7 +341,7 @@ func (q *queueing) step(c *queuer, all []*queuer) {
 		q.pauses++
 		c.paused = q.pauses
 		q.fault("pause", c, c.paused)
-	case q.holder == c && q.rarely("an entry that nobody has asked for"):
+	case q.holder == c && q.rarely("an entry without a request of its own"):
 		q.processes++
 		e := q.client(c, history.Invoke, history.Acquire)
 		e.Process.N = q.processes

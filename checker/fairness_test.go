@@ -1,14 +1,14 @@
 package checker
 
 var fairnessSpecs = []spec{
-	{"nobody says anything of a queue", `
+	{"a history without a queue", `
 		0 c1 acquire
-		1 c1 acquire ok`, `n/a: nobody says that the lock promises order (the header's "order"), and no acquire says when it had a place in the queue (queued)`},
+		1 c1 acquire ok`, `n/a: the lock does not promise order (the header's "order"), and no acquire says when it had a place in the queue (queued)`},
 	{"a lock promises order, and shows no queue", `
 		.order
 		0 c1 acquire
-		1 c1 acquire ok`, "unknown: no acquire says when it had a place in the queue (queued), so nobody knows who was overtaken"},
-	{"everybody gets his turn", `
+		1 c1 acquire ok`, "unknown: no acquire says when it had a place in the queue (queued), so it is unknown who was overtaken"},
+	{"every client gets its turn", `
 		0 c1 acquire lock=a
 		1 c1 queued lock=a
 		2 c2 acquire lock=a
@@ -16,14 +16,14 @@ var fairnessSpecs = []spec{
 		3 c1 acquire ok lock=a
 		4 c1 release lock=a
 		5 c2 acquire ok lock=a`, "valid"},
-	{"who asks later is granted the lock first", `
+	{"a client that asks later is granted the lock first", `
 		0 c1 acquire lock=a
 		1 c1 queued lock=a
 		2 c2 acquire lock=a
 		3 c2 acquire ok lock=a
 		4 c2 release lock=a
 		5 c1 acquire ok lock=a`, `violated 2,3,4,6: c1 was in the queue for "a" from 1.000 s on, and c2, who asked only at 2.000 s, was granted it at 3.000 s, c1 only at 5.000 s.`},
-	{"who asked before the other had a place may be granted first", `
+	{"a client that asked before the other had a place may be granted first", `
 		0 c1 acquire
 		1 c2 acquire
 		2 c1 queued
@@ -125,7 +125,7 @@ var fairnessSpecs = []spec{
 		3 c2 acquire ok
 		4 c2 release
 		5 c1 acquire ok`, "valid"},
-	{"it has given its place up, and nobody knows when", `
+	{"it gave its place up at an unknown time", `
 		0 c1 acquire
 		1 c1 queued
 		2 c2 acquire
@@ -194,7 +194,7 @@ var fairnessSpecs = []spec{
 		4 c2 release
 		4 nemesis pause-end id=1 on=c1
 		5 c1 acquire ok`, "violated 2,3,4,8: c1 was in the queue for the lock from 1.000 s on, and c2, who asked only at 2.000 s, was granted it at 3.000 s, c1 only at 5.000 s."},
-	{"whatever befalls it while its entry is there", `
+	{"any fault while its entry is in the store", `
 		0 c1 acquire
 		0 redis grant of=c1 by=c1 key=1
 		1 c1 queued
@@ -211,7 +211,7 @@ var fairnessSpecs = []spec{
 		2 c2 acquire
 		2 nemesis kill id=1 on=c1
 		3 c2 acquire ok`, "valid"},
-	{"who was killed in a pause was dead since then", `
+	{"a client that was killed in a pause was dead since then", `
 		0 c1 acquire
 		0 redis grant of=c1 by=c1 key=1
 		1 c1 queued
@@ -219,7 +219,7 @@ var fairnessSpecs = []spec{
 		2 nemesis pause id=1 on=c1
 		3 c2 acquire ok
 		4 nemesis kill id=2 on=c1`, "valid"},
-	{"who ended by itself may have been dead", `
+	{"a client that ended by itself may have been dead", `
 		0 c1 acquire
 		0 redis grant of=c1 by=c1 key=1
 		1 c1 queued
@@ -234,7 +234,7 @@ var fairnessSpecs = []spec{
 		3 c2 acquire ok
 		4 c2 release
 		5 c1 acquire ok`, "violated 3,4,5,7: c1 was in the queue for the lock from 1.000 s on, and c2, who asked only at 2.000 s, was granted it at 3.000 s, c1 only at 5.000 s."},
-	{"who holds may enter again", `
+	{"a client that holds may enter again", `
 		0 c2 acquire
 		0 c2 acquire ok
 		1 c1 acquire
@@ -245,7 +245,7 @@ var fairnessSpecs = []spec{
 		4 c2 release ok
 		5 c2 release
 		6 c1 acquire ok`, "valid"},
-	{"an entry that nobody has asked for stands on the place of another acquire", `
+	{"an entry without a request of its own uses the place of another acquire", `
 		0 c2 acquire
 		0 c2 acquire ok
 		1 c1 acquire
@@ -254,14 +254,14 @@ var fairnessSpecs = []spec{
 		2 c2' acquire ok of=c2
 		3 c2 release
 		6 c1 acquire ok`, "valid"},
-	{"nobody overtakes himself", `
+	{"no client overtakes itself", `
 		0 c1 acquire
 		1 c1 queued
 		2 c1' acquire
 		3 c1' acquire ok
 		4 c1' release
 		5 c1 acquire ok`, "valid"},
-	{"an acquire of which nobody knows overtakes nobody", `
+	{"an acquire without an answer overtakes no client", `
 		0 c1 acquire
 		1 c1 queued
 		2 c2 acquire
@@ -298,7 +298,7 @@ var fairnessSpecs = []spec{
 		3 c2 release ok
 		4 c2 acquire
 		4 c2 acquire ok
-		9 nemesis ended`, "unknown: no acquire says when it had a place in the queue (queued), so nobody knows who was overtaken"},
+		9 nemesis ended`, "unknown: no acquire says when it had a place in the queue (queued), so it is unknown who was overtaken"},
 	{"kept waiting for longer", `
 		.order
 		0 c1 acquire
@@ -374,7 +374,7 @@ var fairnessSpecs = []spec{
 		4 c2 release ok
 		5 c2 acquire
 		5 c2 acquire ok`, "valid"},
-	{"who is cut off has 3 T to come back", `
+	{"a client that is cut off has 3 T to come back", `
 		.order
 		0 c1 acquire
 		0 nemesis partition id=1 on=c1,redis
@@ -397,7 +397,7 @@ var fairnessSpecs = []spec{
 		4 c2 release ok
 		31 c2 acquire
 		31 c2 acquire ok
-		32 nemesis ended`, "unknown: no acquire says when it had a place in the queue (queued), so nobody knows who was overtaken"},
+		32 nemesis ended`, "unknown: no acquire says when it had a place in the queue (queued), so it is unknown who was overtaken"},
 	{"starved long after a fault", `
 		.order
 		0 nemesis partition id=1 on=c1,redis
@@ -422,7 +422,7 @@ var fairnessSpecs = []spec{
 		45 c2 acquire
 		45 c2 acquire ok
 		46 c1 acquire ok`, "violated 3,4,5,8,9,12,13,16,17,20,21,22: c1 waited for the lock from 1.000 s to 46.000 s, while 5 acquires that were invoked later were granted it; 4 are allowed, 2 for each of 2 clients."},
-	{"who ended by itself, nobody knows when, waited for nothing", `
+	{"a client that ended by itself at an unknown time did not wait", `
 		.order
 		0 c1 acquire
 		40 c2 acquire
@@ -443,8 +443,8 @@ var fairnessSpecs = []spec{
 		44 c2 release ok
 		45 c2 acquire
 		45 c2 acquire ok
-		46 c1 acquire info error=crashed`, "unknown: no acquire says when it had a place in the queue (queued), so nobody knows who was overtaken"},
-	{"who stands still for good waits for nothing", `
+		46 c1 acquire info error=crashed`, "unknown: no acquire says when it had a place in the queue (queued), so it is unknown who was overtaken"},
+	{"a client that stands still for good does not wait", `
 		.order
 		0 c1 acquire
 		0 nemesis pause id=1 on=c1
@@ -466,5 +466,5 @@ var fairnessSpecs = []spec{
 		44 c2 release ok
 		45 c2 acquire
 		45 c2 acquire ok
-		46 nemesis ended`, "unknown: no acquire says when it had a place in the queue (queued), so nobody knows who was overtaken"},
+		46 nemesis ended`, "unknown: no acquire says when it had a place in the queue (queued), so it is unknown who was overtaken"},
 }

@@ -103,12 +103,12 @@ var fencingSpecs = []spec{
 	{"no grant has a token", `
 		0 c1 acquire
 		1 c1 acquire ok`, "n/a: no grant has a token"},
-	{"a token that nobody was given", `
+	{"a token that no client got", `
 		0 c1 acquire
 		1 c1 acquire info token=9
 		2 c2 acquire
 		3 c2 acquire ok token=2`, "valid"},
-	{"nobody got the lock", `
+	{"no client got the lock", `
 		0 c1 acquire
 		1 c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
 }

@@ -1,7 +1,7 @@
 package checker
 
 var handoverSpecs = []spec{
-	{"who ends by itself may have held until then, and waited until its last sign of life", `
+	{"a client that ends by itself may have held until then, and waited until its last sign of life", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
@@ -35,7 +35,7 @@ var handoverSpecs = []spec{
 		1 c2 acquire
 		3 c1 release
 		9 c2 acquire ok`, "valid"},
-	{"what is shorter than a millisecond is told in as many digits as it takes", `
+	{"a time below a millisecond has as many digits as it needs", `
 		.lease 1ms
 		0 c1 acquire
 		0.0001 c1 acquire ok
@@ -49,7 +49,7 @@ var handoverSpecs = []spec{
 		1 c2 acquire
 		3 c1 release
 		4 c2 acquire ok`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 4.000 s, 1.000 s later; 0.500 s are allowed.`},
-	{"somebody asks long after the release", `
+	{"a client asks long after the release", `
 		0 c1 acquire
 		1 c1 acquire ok
 		3 c1 release
@@ -70,20 +70,20 @@ var handoverSpecs = []spec{
 		2 c2 acquire
 		3 nemesis kill id=1 on=c1
 		11 c2 acquire ok`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 11.000 s, 8.000 s later; 5.000 s are allowed.`},
-	{"nobody is granted it any more", `
+	{"no client is granted it again", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
 		3 c1 release
 		9 nemesis ended`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but by 9.000 s nobody had been granted it, 6.000 s later; 5.000 s are allowed.`},
-	{"the one who waits gives up in time", `
+	{"the waiter gives up in time", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
 		3 c1 release
 		4 c2 acquire fail
 		50 nemesis ended`, "valid"},
-	{"who waits is relieved by another", `
+	{"a client that waits is relieved by another", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
@@ -109,7 +109,7 @@ var handoverSpecs = []spec{
 		6 c2 try fail error=held
 		9 c2 try
 		9 c2 try ok`, `violated 3,5,9: from 3.000 s nobody held the lock and c2 waited for it, asking again and again, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
-	{"somebody holds all the time", `
+	{"a client holds all the time", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
@@ -122,21 +122,21 @@ var handoverSpecs = []spec{
 		4 nemesis pause id=1 on=c2
 		8 nemesis pause-end id=1 on=c2
 		9 c2 acquire ok`, "valid"},
-	{"while the machine stands still nobody is slow", `
+	{"a stall of the machine does not count", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
 		3 c1 release
 		8 nemesis stall for=4
 		9 c2 acquire ok`, "valid"},
-	{"a stall excuses no more than itself", `
+	{"a stall excuses only its own time", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
 		3 c1 release
 		8 nemesis stall for=4
 		13 c2 acquire ok`, `violated 3,4,6: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s were undisturbed by stall; 5.000 s are allowed.`},
-	{"what is left beside a pause is counted", `
+	{"the time beside a pause counts", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
@@ -194,7 +194,7 @@ var handoverSpecs = []spec{
 		5 nemesis failover-end id=1 on=redis-1
 		8 redis-1b promote text=redis-1
 		12 c2 acquire ok`, "valid"},
-	{"what comes after the first promotion is counted", `
+	{"the time after the first promotion counts", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
@@ -212,7 +212,7 @@ var handoverSpecs = []spec{
 		3 c1 release
 		4 nemesis restart id=1 on=redis
 		50 nemesis ended`, "valid"},
-	{"somebody may have held who confirmed it only later", `
+	{"a client may have held that confirmed it only later", `
 		0 c1 acquire
 		1 c1 acquire info error=timeout grant=1
 		2 c2 acquire

@@ -72,7 +72,7 @@ func TestHazards(t *testing.T) {
 			10 c1 release
 			10.5 c1 release ok
 			10.6 c2 acquire ok`, "pause", []Property{Answers, Liveness, Handover}},
-		{"a server ends the lease of a holder that was paused, and nobody is granted it before the release", granted + `
+		{"a server ends the lease of a holder that was paused, and no client is granted it before the release", granted + `
 			2 nemesis pause id=1 on=c1
 			10.9 redis expire of=c1
 			11 nemesis pause-end id=1 on=c1
@@ -123,7 +123,7 @@ func TestHazards(t *testing.T) {
 			14 nemesis pause-end-done id=1 on=c1
 			14 c1 release
 			14 c1 release ok`, "pause", []Property{Answers, Liveness, Handover}},
-		{"nobody waits for a holder that is paused for longer than T", `
+		{"no client waits for a holder that is paused for longer than T", `
 			0 c1 acquire
 			1 c1 acquire ok
 			2 nemesis pause id=1 on=c1

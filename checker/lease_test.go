@@ -121,7 +121,7 @@ var leaseSpecs = []spec{
 		8 c1 valid until=18
 		9 c2 acquire
 		12 c2 acquire ok until=22`, `violated 2,4,6: at 12.000 s c1 held the lock (granted at 1.000 s, valid until 18.000 s), and so did c2 (granted at 12.000 s, valid until 22.000 s).`},
-	{"who learns of its loss holds no longer", `
+	{"a client that learns of its loss holds no longer", `
 		0 c1 acquire
 		1 c1 acquire ok until=11
 		2 c2 acquire

@@ -135,7 +135,7 @@ func (t *timeline) untouched(h *hold) int32 {
 // one, begins the count, and note says why.
 func (t *timeline) starved(w *wait, g *gap, from, to time.Duration, since int32, note string) *Witness {
 	return witness([]int32{w.begin, since, min(w.end, g.end, t.size()-1)},
-		"%s waited for %s from %s to %s%s%s, and nobody was granted it in these %s; %s (3 T) are allowed.",
+		"%s waited for %s from %s to %s%s%s, and no client was granted it in these %s; %s (3 T) are allowed.",
 		t.clientName(w.client), t.lockName(w.lock), seconds(from), seconds(to), note, asking(w), seconds(to-from),
 		seconds(patience*t.lease))
 }

@@ -12,7 +12,7 @@ var livenessSpecs = []spec{
 		1 c1 acquire ok
 		1 c1 release
 		2 c2 acquire
-		40 c2 acquire fail error=timeout`, `violated 4,5: c2 waited for the lock from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+		40 c2 acquire fail error=timeout`, `violated 4,5: c2 waited for the lock from 2.000 s to 40.000 s, and no client was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
 	{"the time in which the machine stands still is nobody's", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -26,14 +26,14 @@ var livenessSpecs = []spec{
 		1 c1 release
 		2 c2 acquire
 		35 nemesis stall for=5
-		40 c2 acquire fail error=timeout`, `violated 4,6: c2 waited for the lock from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
-	{"who ends by itself may have held until then", `
+		40 c2 acquire fail error=timeout`, `violated 4,6: c2 waited for the lock from 2.000 s to 40.000 s, and no client was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+	{"a client that ends by itself may have held until then", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
 		50 nemesis exit on=c1
 		51 c2 acquire ok`, "valid"},
-	{"who crashes in its release may have held until it asked for that", `
+	{"a client that crashes in its release may have held until it asked for that", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
@@ -46,8 +46,8 @@ var livenessSpecs = []spec{
 		2 c2 acquire
 		4 c1 release
 		38 c1 release info error=crashed
-		39 c2 acquire ok`, `violated 3,4,6: c2 waited for the lock from 4.000 s to 39.000 s after c1 had held it, and nobody was granted it in these 35.000 s; 30.000 s (3 T) are allowed.`},
-	{"who crashes may have waited for a moment only", `
+		39 c2 acquire ok`, `violated 3,4,6: c2 waited for the lock from 4.000 s to 39.000 s after c1 had held it, and no client was granted it in these 35.000 s; 30.000 s (3 T) are allowed.`},
+	{"a client that crashes may have waited for a moment only", `
 		0 c1 acquire
 		1 c1 acquire ok
 		1 c1 release
@@ -64,14 +64,14 @@ var livenessSpecs = []spec{
 		1 c1 acquire ok lock=a
 		1 c1 release lock=a
 		2 c2 acquire lock=a
-		33 nemesis ended`, `violated 4,5: c2 waited for "a" from 2.000 s to 33.000 s, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+		33 nemesis ended`, `violated 4,5: c2 waited for "a" from 2.000 s to 33.000 s, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
 	{"the grant comes after all", `
 		0 c1 acquire
 		1 c1 acquire ok
 		1 c1 release
 		2 c2 acquire
 		40 c2 acquire ok
-		41 c2 release`, `violated 4,5: c2 waited for the lock from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+		41 c2 release`, `violated 4,5: c2 waited for the lock from 2.000 s to 40.000 s, and no client was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
 	{"someone waits while others are granted the lock", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -86,7 +86,7 @@ var livenessSpecs = []spec{
 		2 c2 acquire
 		20 c1 acquire ok
 		20 c1 release
-		51 nemesis ended`, `violated 2,3,5: c2 waited for the lock from 20.000 s to 51.000 s after the last grant, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+		51 nemesis ended`, `violated 2,3,5: c2 waited for the lock from 20.000 s to 51.000 s after the last grant, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
 	{"a client that asks again within T/2 goes on waiting", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -98,7 +98,7 @@ var livenessSpecs = []spec{
 		12 c2 try
 		20 c2 try fail error=held
 		25 c2 try
-		33 c2 try fail error=held`, `violated 4,11: c2 waited for the lock from 2.000 s to 33.000 s, asking again and again, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+		33 c2 try fail error=held`, `violated 4,11: c2 waited for the lock from 2.000 s to 33.000 s, asking again and again, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
 	{"a client that goes on under a new process number goes on waiting", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -106,7 +106,7 @@ var livenessSpecs = []spec{
 		2 c2 acquire
 		20 c2 acquire info error=timeout
 		24 c2' acquire
-		35 c2' acquire info error=timeout`, `violated 4,7: c2 waited for the lock from 2.000 s to 35.000 s, asking again and again, and nobody was granted it in these 33.000 s; 30.000 s (3 T) are allowed.`},
+		35 c2' acquire info error=timeout`, `violated 4,7: c2 waited for the lock from 2.000 s to 35.000 s, asking again and again, and no client was granted it in these 33.000 s; 30.000 s (3 T) are allowed.`},
 	{"a client that asks again after more than T/2 has given up", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -129,19 +129,19 @@ var livenessSpecs = []spec{
 		3 nemesis pause id=1 on=c1
 		20 nemesis pause-end id=1 on=c1
 		50 nemesis ended`, "valid"},
-	{"nobody is granted the lock after the end of the last fault", `
+	{"no client is granted the lock after the end of the last fault", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
 		3 nemesis pause id=1 on=c1
 		20 nemesis pause-end id=1 on=c1
-		51 nemesis ended`, `violated 3,5,6: c2 waited for the lock from 20.000 s to 51.000 s after the last fault, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+		51 nemesis ended`, `violated 3,5,6: c2 waited for the lock from 20.000 s to 51.000 s after the last fault, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
 	{"a fault that stays counts from its start", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
 		3 nemesis kill id=1 on=c1
-		34 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 34.000 s after the last fault, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+		34 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 34.000 s after the last fault, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
 	{"a client that is stopped for good does not wait", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -154,7 +154,7 @@ var livenessSpecs = []spec{
 		1 c1 acquire ok
 		2 c2 acquire
 		3 nemesis hang id=1 on=c1
-		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 50.000 s after the last fault, and nobody was granted it in these 47.000 s; 30.000 s (3 T) are allowed.`},
+		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 50.000 s after the last fault, and no client was granted it in these 47.000 s; 30.000 s (3 T) are allowed.`},
 	{"a hang that stays is counted from its start, renewals or not", `
 		0 c1 acquire
 		1 c1 acquire ok until=11
@@ -164,8 +164,8 @@ var livenessSpecs = []spec{
 		20 c1 valid until=30
 		29 c1 valid until=39
 		38 c1 valid until=48
-		41 nemesis ended`, `violated 3,4,9: c2 waited for the lock from 10.000 s to 41.000 s after the last fault, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
-	{"who hangs for a while works again after it", `
+		41 nemesis ended`, `violated 3,4,9: c2 waited for the lock from 10.000 s to 41.000 s after the last fault, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+	{"a client that hangs for a while works again after it", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
@@ -181,7 +181,7 @@ var livenessSpecs = []spec{
 		5 nemesis failover-end id=1 on=redis-1
 		9 redis-1b promote text=redis-1
 		39 nemesis ended`, "valid"},
-	{"nobody is granted the lock after a failover", `
+	{"no client is granted the lock after a failover", `
 		0 c1 acquire
 		1 c1 acquire ok
 		1 c1 release
@@ -189,8 +189,8 @@ var livenessSpecs = []spec{
 		3 nemesis failover id=1 on=redis-1
 		5 redis-1b promote text=redis-1
 		9 nemesis failover-end id=1 on=redis-1
-		40 nemesis ended`, `violated 4,7,8: c2 waited for the lock from 9.000 s to 40.000 s after the last fault, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
-	{"nobody ever gets the lock", `
+		40 nemesis ended`, `violated 4,7,8: c2 waited for the lock from 9.000 s to 40.000 s after the last fault, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+	{"no client ever gets the lock", `
 		0 c1 acquire
 		31 c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
 	{"the only grant is one whose client died before its answer came", `
@@ -198,8 +198,8 @@ var livenessSpecs = []spec{
 		1 redis grant of=c1 by=c1
 		2 nemesis kill id=1 on=c1
 		2 c2 acquire
-		34 c2 acquire fail`, `violated 4,5: c2 waited for the lock from 2.000 s to 34.000 s, and nobody was granted it in these 32.000 s; 30.000 s (3 T) are allowed.`},
-	{"nobody got the lock, and nobody waited for long", `
+		34 c2 acquire fail`, `violated 4,5: c2 waited for the lock from 2.000 s to 34.000 s, and no client was granted it in these 32.000 s; 30.000 s (3 T) are allowed.`},
+	{"no client got the lock, and none waited for long", `
 		0 c1 acquire
 		2 c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
 	{"grants of another lock do not help", `
@@ -209,8 +209,8 @@ var livenessSpecs = []spec{
 		2 c2 acquire lock=a
 		10 c3 acquire lock=b
 		20 c3 acquire ok lock=b
-		40 c2 acquire fail lock=a`, `violated 4,7: c2 waited for "a" from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
-	{"whoever holds and works may hold for as long as it wants", `
+		40 c2 acquire fail lock=a`, `violated 4,7: c2 waited for "a" from 2.000 s to 40.000 s, and no client was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+	{"a client that holds and works may hold for as long as it wants", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
@@ -229,19 +229,19 @@ var livenessSpecs = []spec{
 		1 c1 acquire ok
 		2 c2 acquire
 		40 c1 release
-		71 c2 acquire fail error=timeout`, `violated 3,4,5: c2 waited for the lock from 40.000 s to 71.000 s after c1 had held it, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+		71 c2 acquire fail error=timeout`, `violated 3,4,5: c2 waited for the lock from 40.000 s to 71.000 s after c1 had held it, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
 	{"a holder that outlives its deadline does not work any more", `
 		0 c1 acquire
 		1 c1 acquire ok until=11
 		2 c2 acquire
 		9 c1 valid until=19
-		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 19.000 s to 50.000 s after c1 had held it, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 19.000 s to 50.000 s after c1 had held it, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
 	{"a holder whose clock was meddled with is not known to work", `
 		0 c1 acquire
 		1 c1 acquire ok
 		2 c2 acquire
 		3 nemesis skew id=1 on=c1
-		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 50.000 s after the last fault, and nobody was granted it in these 47.000 s; 30.000 s (3 T) are allowed.`},
+		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 50.000 s after the last fault, and no client was granted it in these 47.000 s; 30.000 s (3 T) are allowed.`},
 	{"a holder whose session was ended works on", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -256,7 +256,7 @@ var livenessSpecs = []spec{
 		2 c1 acquire ok
 		2 c2 acquire
 		90 nemesis ended`, "valid"},
-	{"who is confirmed to hold may have been granted it when it asked", `
+	{"a client that is confirmed to hold may have been granted it when it asked", `
 		0 c1 acquire
 		1 c1 acquire info error=timeout grant=1
 		2 c2 acquire

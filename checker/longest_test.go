@@ -23,7 +23,7 @@ func TestHowManyPassedOne(t *testing.T) {
 			5 c2 acquire ok
 			6 c2 release
 			7 c1 acquire ok`, 2},
-		{"who was refused is passed by those who came before that", `
+		{"a client that was refused is passed by those who came before that", `
 			0 c1 acquire
 			1 c2 acquire
 			2 c2 acquire ok

@@ -122,33 +122,33 @@ func TestMonitorConvictsWhenItCan(t *testing.T) {
 			3 nemesis pause id=1 on=c1
 			> 4 c2 acquire ok
 			5 nemesis pause-end id=1 on=c1`},
-		{"who is paused may be killed", "pause,kill", true, Exclusion, `
+		{"a client that is paused may be killed", "pause,kill", true, Exclusion, `
 			0 c1 acquire
 			1 c1 acquire ok
 			2 c2 acquire
 			3 nemesis pause id=1 on=c1
 			4 c2 acquire ok
 			> 5 nemesis pause-end id=1 on=c1`},
-		{"who is paused later held then", "pause,kill", true, Exclusion, `
+		{"a client that is paused later held then", "pause,kill", true, Exclusion, `
 			0 c1 acquire
 			1 c1 acquire ok
 			2 c2 acquire
 			> 4 c2 acquire ok
 			5 nemesis pause id=1 on=c1`},
-		{"who is killed held before", "kill", false, Exclusion, `
+		{"a client that is killed held before", "kill", false, Exclusion, `
 			0 c1 acquire
 			1 c1 acquire ok
 			2 c2 acquire
 			3 c2 acquire ok
 			> 4 nemesis kill id=1 on=c1`},
-		{"who may end by itself has to show that it lives", "pause", false, Exclusion, `
+		{"a client that may end by itself has to show that it lives", "pause", false, Exclusion, `
 			0 c1 acquire
 			1 c1 acquire ok
 			2 c2 acquire
 			3 c2 acquire ok
 			4 c1 release
 			> 5 c1 release ok`},
-		{"who shows nothing has lived, in the end", "pause", false, Exclusion, `
+		{"a client that shows nothing has lived, in the end", "pause", false, Exclusion, `
 			0 c1 acquire
 			1 c1 acquire ok
 			2 c2 acquire

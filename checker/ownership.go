@@ -33,7 +33,7 @@ func ownership(t *timeline) Verdict {
 		switch {
 		case h == nil || !t.protected(h, a.pos) || t.grantedAnew(i, h):
 		case h.deadline != none && t.end == 0:
-			verdict = unknown(Ownership, "the history has no times, so nobody knows whether a deadline had passed")
+			verdict = unknown(Ownership, "the history has no times, so it is unknown whether a deadline had passed")
 		default:
 			return violated(Ownership, t.trespass(a, h))
 		}

@@ -44,7 +44,7 @@ var ownershipSpecs = []spec{
 		3 redis remove of=c1 by=c2
 		4 c1' extend grant=1
 		5 c1' extend ok until=15 grant=1`, "unknown: no acquire succeeded: there is nothing to judge"},
-	{"what is left after its deadline is not protected", `
+	{"an entry that is left after its deadline is not protected", `
 		0 c1 acquire
 		1 redis grant of=c1 by=c1
 		2 c1 acquire ok until=11
@@ -129,7 +129,7 @@ var ownershipSpecs = []spec{
 		2 redis remove of=c1 by=c1
 		3 redis grant of=c1 by=c1
 		4 c1 acquire ok until=14`, "valid"},
-	{"what was taken from an acquire that was granted anew", `
+	{"an entry was taken from an acquire that was granted anew", `
 		0 c1 acquire
 		1 mysql-1 grant of=c1 by=c1
 		11 c2 acquire
@@ -147,7 +147,7 @@ var ownershipSpecs = []spec{
 		13 c2 acquire ok until=22
 		23 mysql-1 takeover of=c2 by=c1
 		24 c1 acquire ok until=33`, "valid"},
-	{"what it has on another server does not make up for that", `
+	{"its entry on another server does not make up for that", `
 		0 c1 acquire
 		1 redis-1 grant of=c1 by=c1
 		2 c2 acquire
@@ -169,7 +169,7 @@ var ownershipSpecs = []spec{
 		4 c1 acquire ok until=14
 		5 c1 release
 		6 redis remove by=c1 grant=1`, "valid"},
-	{"what is removed from one of several servers", `
+	{"an entry is removed from one of several servers", `
 		0 c1 acquire
 		1 redis-1 grant of=c1 by=c1
 		1 redis-2 grant of=c1 by=c1
@@ -221,7 +221,7 @@ var ownershipSpecs = []spec{
 		3 c1 valid until=11.1
 		9 c2 acquire
 		11.05 redis-1 takeover of=c1 by=c2`, `violated 3,5,6,7: the acquire that c2 invoked at 9.000 s took over c1's entry for the lock at 11.050 s; c1 was granted it at 2.000 s, valid until 11.100 s, and had not invoked its release.`},
-	{"what a hung holder has is protected by what it renews", `
+	{"a renewal protects the entry of a hung holder", `
 		0 c1 acquire
 		1 redis-1 grant of=c1 by=c1
 		2 c1 acquire ok until=11
@@ -229,7 +229,7 @@ var ownershipSpecs = []spec{
 		8 c1 valid until=18
 		9 c2 acquire
 		12 redis-1 remove of=c1 by=c2`, `violated 3,5,6,7: the acquire that c2 invoked at 9.000 s removed c1's entry for the lock at 12.000 s; c1 was granted it at 2.000 s, valid until 18.000 s, and had not invoked its release.`},
-	{"what a new master had not got, and what it brings back", `
+	{"entries that a new master had not got, and entries that it brings back", `
 		0 c1 acquire
 		1 redis-1 grant of=c1 by=c1
 		2 c1 acquire ok until=11
@@ -238,7 +238,7 @@ var ownershipSpecs = []spec{
 		4 redis-1b lose of=c1
 		4 redis-1b grant of=c1
 		4 redis-1b shorten of=c1`, "valid"},
-	{"nobody saw what the servers did", `
+	{"the history has no lines of servers", `
 		.observes answers
 		0 c1 acquire
 		1 c1 acquire ok`, "n/a: the history does not say what the servers did to the entries of their stores"},
@@ -250,14 +250,14 @@ var ownershipSpecs = []spec{
 		.observes
 		0 c1 acquire
 		1 redis grant of=c1 by=c1
-		2 c1 acquire ok`, `n/a: nobody says that all that the servers did was seen: the header's "observes" does not name "ownership"`},
+		2 c1 acquire ok`, `n/a: the history does not record all that the servers did: the header's "observes" does not name "ownership"`},
 	{"a takeover that may have come after the deadline, without times", `
 		0 c1 acquire
 		0 redis grant of=c1 by=c1
 		0 c1 acquire ok until=10
 		0 c2 acquire
 		0 redis takeover of=c1 by=c2
-		0 c2 acquire ok until=21`, "unknown: the history has no times, so nobody knows whether a deadline had passed"},
+		0 c2 acquire ok until=21`, "unknown: the history has no times, so it is unknown whether a deadline had passed"},
 	{"a takeover where no deadline is reported, without times", `
 		0 c1 acquire
 		0 redis grant of=c1 by=c1

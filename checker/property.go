@@ -24,14 +24,14 @@ func (p Property) Means() string { return meanings[p] }
 
 var meanings = map[Property]string{
 	Exclusion:      "no two clients hold the lock at the same time",
-	LeaseExclusion: "the same, each grant counted only as long as its client believed in it",
-	Ownership:      "no command issued for one grant removes, shortens or takes over another",
+	LeaseExclusion: "the same, and each grant counts only as long as its client believed in it",
+	Ownership:      "no command for one grant removes, shortens or takes over another",
 	Fencing:        "fencing tokens grow with every grant, and no two grants share one",
 	Resource:       "every accepted write was computed from the value that it replaced",
-	Answers:        "a no left nothing behind, a yes was granted, a release gave back",
-	Liveness:       "nobody waits for longer than 3 T while nobody is granted the lock",
-	Handover:       "while somebody waits, a lock that is free is granted within T/2",
-	Fairness:       "nobody overtakes who is in the queue throughout, and nobody starves",
+	Answers:        "the lock's replies were true: a refusal left no entry, a grant exists in the store, a release removed it",
+	Liveness:       "no client waits longer than 3 T while no client is granted the lock",
+	Handover:       "a free lock is granted within T/2 while a client waits",
+	Fairness:       "no client overtakes another that waits in the queue all the time, and none starves",
 }
 
 // Outcome is the result of judging one property.

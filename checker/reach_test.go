@@ -23,13 +23,13 @@ func TestWhatARunReached(t *testing.T) {
 			3 c1 release ok
 			4 c2 acquire
 			5 c2 acquire ok`, map[string]int{"grants": 2}},
-		{"somebody waits for the holder", `
+		{"a client waits for the holder", `
 			0 c1 acquire
 			1 c1 acquire ok
 			2 c2 acquire
 			3 c1 release
 			4 c2 acquire ok`, map[string]int{"grants": 2, "contended": 1}},
-		{"somebody waits, and another one gets it", `
+		{"a client waits, and another one gets it", `
 			0 c1 acquire
 			0 c2 acquire
 			1 c1 acquire ok
@@ -74,7 +74,7 @@ func TestWhatARunReached(t *testing.T) {
 			9 c1 release
 			10 c1 release ok
 			11 redis expire of=c1`, map[string]int{"grants": 1}},
-		{"who was refused releases, and who has released", `
+		{"a refused client releases, and so does one that has released", `
 			0 c1 acquire
 			1 c2 acquire
 			2 c1 acquire ok
@@ -102,7 +102,7 @@ func TestWhatARunReached(t *testing.T) {
 			3 nemesis restart-lost id=1 on=redis
 			3 redis lose of=c1
 			4 nemesis restart-lost-end id=1 on=redis`, map[string]int{"grants": 1, "entry_lost_while_held": 1, "restart_with_holder": 1, "fault_injected": 1, "fault_touched": 1}},
-		{"a server restarts when nobody is there", `
+		{"a server restarts before the first client asks", `
 			3 nemesis restart id=1 on=redis
 			4 nemesis restart-end id=1 on=redis
 			5 c1 acquire

@@ -70,7 +70,7 @@ var resourceSpecs = []spec{
 		4 c1 write value=2
 		5 resource write by=c1 value=2 was=1
 		5 c1 write ok`, "valid"},
-	{"somebody else's write between two of one grant", granted2 + `
+	{"another client's write between two of one grant", granted2 + `
 		3 c1 write value=1
 		3 resource write by=c1 value=1 was=0
 		3 c1 write ok
@@ -105,7 +105,7 @@ var resourceSpecs = []spec{
 		5 c1 write value=1
 		5 resource write by=c1 value=1 was=6
 		5 c1 write ok`, `violated 6,12: c1 read 0 at 3.000 s, and its write of 1 at 5.000 s replaced 6.`},
-	{"what a nested hold writes, the hold around it knows", granted1 + `
+	{"the outer hold knows the writes of a nested hold", granted1 + `
 		1 c1 read
 		1 resource read by=c1 value=0
 		1 c1 read ok
@@ -122,7 +122,7 @@ var resourceSpecs = []spec{
 		3 c1 write value=2 grant=1
 		3 resource write by=c1 value=2 was=1
 		3 c1 write ok grant=1`, "valid"},
-	{"nobody says whose accesses they were", granted1 + `
+	{"accesses without their client", granted1 + `
 		3 c1 read
 		3 resource read value=0
 		3 c1 read ok
@@ -190,14 +190,14 @@ var resourceSpecs = []spec{
 		3 c1 read ok`, "n/a: the resource was never written"},
 	{"the resource was not touched", granted1, "n/a: the resource was never written"},
 
-	{"clients: what each write replaced is told", granted2 + `
+	{"clients: each write names the value that it replaced", granted2 + `
 		3 c1 read
 		3 c1 read ok value=0
 		4 c2 write value=2
 		4 c2 write ok value=2 was=0
 		6 c1 write value=1
 		6 c1 write ok value=1 was=2`, `violated 6,10: c1 read 0 at 3.000 s, and its write of 1 at 6.000 s replaced 2.`},
-	{"clients: what only one write replaced is told", granted2 + `
+	{"clients: only one write names the value that it replaced", granted2 + `
 		3 c1 read
 		3 c1 read ok value=0
 		3 c2 read
@@ -206,10 +206,10 @@ var resourceSpecs = []spec{
 		4 c1 write ok value=1 was=0
 		5 c2 write value=2
 		5 c2 write ok value=2`, `violated 6,8,10,12: c1 and c2 both computed their writes (1, ok at 4.000 s, and 2, ok at 5.000 s) from 0, which was not in place that often.`},
-	{"clients: a write without a read, and what it replaced is told", granted1 + `
+	{"clients: a write without a read names the value that it replaced", granted1 + `
 		3 c1 write value=1
 		3 c1 write ok value=1 was=0`, "unknown: values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced"},
-	{"clients: what a nested hold writes, the hold around it knows", granted1 + `
+	{"clients: the outer hold knows the writes of a nested hold", granted1 + `
 		2 c1 read grant=1
 		2 c1 read ok value=0 grant=1
 		3 c1 acquire
@@ -341,7 +341,7 @@ var resourceSpecs = []spec{
 		6 c1' write ok value=2 grant=1
 		6 c2 write value=3
 		7 c2 write ok value=3`, `violated 10,12,14,16: c1 and c2 both computed their writes (2, ok at 6.000 s, and 3, ok at 7.000 s) from 1, which was not in place that often.`},
-	{"clients: what two locks guard are two values", granted1 + `
+	{"clients: two locks guard two values", granted1 + `
 		2 c2 acquire lock=b
 		2 c2 acquire ok lock=b
 		3 c1 read

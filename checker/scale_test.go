@@ -121,7 +121,7 @@ func (q queueing) porcupineAlone(timeout time.Duration) porcupine.CheckResult {
 	}, ops, timeout)
 }
 
-// scales are the rows of the README's table.
+// scales are the rows of the table in docs/speed.md.
 var scales = []struct {
 	name    string
 	q       queueing

@@ -60,6 +60,6 @@ func (t *timeline) unseen(p Property) string {
 	case t.head.Format == 0 && p == Ownership:
 		return ""
 	default:
-		return fmt.Sprintf("nobody says that all that the servers did was seen: the header's \"observes\" does not name %q", p)
+		return fmt.Sprintf("the history does not record all that the servers did: the header's \"observes\" does not name %q", p)
 	}
 }

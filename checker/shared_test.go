@@ -25,7 +25,7 @@ var sharedAnswersSpecs = []spec{
 		5 c1' acquire ok stands=c1
 		6 c1' release
 		7 zk remove of=c1 by=c1 key=/a/sub1`, "valid"},
-	{"a node that has gone meanwhile was made all the same", `
+	{"a node that has gone meanwhile still counts as made", `
 		0 c1 acquire
 		1 zk grant of=c1 by=c1 key=/a/sub1
 		2 c1 acquire info error=timeout
@@ -84,7 +84,7 @@ var sharedAnswersSpecs = []spec{
 		5 c1' release ok
 		50 c2 try
 		50 c2 try fail error=held`, "valid"},
-	{"nobody knows how the other release ended", `
+	{"the other release has no answer", `
 		0 c1 acquire
 		1 zk grant of=c1 by=c1 key=/a/sub1
 		2 c1 acquire ok
@@ -129,7 +129,7 @@ var sharedAnswersSpecs = []spec{
 		5 c1' release ok
 		50 c2 try
 		50 c2 try fail error=held`, `violated 2,6,7: c1 was told at 5.000 s that it released the lock, but the entry that zk made for it at 1.000 s was still there at 50.000 s.`},
-	{"who is told no leaves the node to the entry that stands on it", `
+	{"a refused acquire leaves the node to the entry that uses it", `
 		0 c1 acquire
 		1 zk grant of=c1 by=c1 key=/a/sub1
 		2 c1' acquire
@@ -138,13 +138,13 @@ var sharedAnswersSpecs = []spec{
 		4 c1' release
 		5 zk remove of=c1 by=c1' key=/a/sub1
 		6 c1' release ok`, "valid"},
-	{"who is told no before there is another entry leaves it to nobody", `
+	{"a refusal before another entry exists must leave no node", `
 		0 c1 acquire
 		1 zk grant of=c1 by=c1 key=/a/sub1
 		2 c1 acquire fail error=held
 		3 c1' acquire
 		3 c1' acquire ok stands=c1`, `violated 1,2,3: c1 was told at 2.000 s that it did not get the lock, but zk held its entry since 1.000 s, which was still there at the end.`},
-	{"what the second entry extends is the entry that it stands on", `
+	{"the second entry extends the entry that it uses", `
 		0 c1 acquire
 		1 redis grant of=c1 by=c1 key=k
 		2 c1 acquire info error=timeout

@@ -16,7 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// beyond notes a mistake at a node that no schema can find. kind names it.
+// beyond notes a mistake at a node that no schema can find. kind is the kind of mistake.
 func (r *reader) beyond(kind string, n *yaml.Node, words string, args ...any) {
 	r.wrong(n, words, args...)
 	r.problems[len(r.problems)-1].beyond = kind
@@ -90,7 +90,7 @@ func (c *check) whose() {
 		if c.entry.Worker != "" {
 			c.behind(c.at["worker"], func(n *yaml.Node) {
 				if _, err := Command(c.entry.Worker); err != nil {
-					c.beyond("a command that is none", n, "%v", err)
+					c.beyond("an invalid command", n, "%v", err)
 				}
 			})
 		}
@@ -112,7 +112,7 @@ func (c *check) whose() {
 func (c *check) strategy() {
 	pct := c.entry.Strategy == harness.PCT
 	if pct && c.entry.Place() == "docker" {
-		c.wrong(c.at["strategy"], "pct decides how long each message takes, and on docker nobody does: leave it out")
+		c.wrong(c.at["strategy"], "pct decides how long each message takes, which is not possible on docker: leave it out")
 	}
 	if c.has("depth") && !pct && (!c.has("strategy") || c.entry.Strategy != "") {
 		c.wrong(c.at["depth"], "depth is of strategy: pct only")
@@ -163,7 +163,7 @@ func (c *check) several(kinds []faults.Fault) {
 	if slices.Equal(c.entry.Faults, []string{names.None}) {
 		for _, key := range []string{"faults-per-run", "mix"} {
 			if c.has(key) {
-				c.wrong(c.at[key], "%s says how faults come, and faults: none says that none does: leave out one of them", key)
+				c.wrong(c.at[key], "%s needs a fault, and faults: none has no fault: leave out one of them", key)
 			}
 		}
 	} else if c.entry.Mix && len(kinds) == 1 {
@@ -190,7 +190,7 @@ func (c *check) alone() {
 	}
 	for i, p := range c.entry.Promises {
 		if slices.Contains(checker.Contested, p) {
-			c.wrong(itemOf(c.at["promises"], c.entry.Promises.Strings(), i), "with clients: 1 nobody can break %s: give it more clients, or leave it out", p)
+			c.wrong(itemOf(c.at["promises"], c.entry.Promises.Strings(), i), "with clients: 1 no lock can break %s: give it more clients, or leave it out", p)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func (c *check) strikes(kinds []faults.Fault) {
 	possible(c, "faults", "a fault that cannot strike the lock there", c.entry.Faults, kinds, func(k faults.Fault) (string, error) {
 		err := k.Available(offers)
 		if err != nil {
-			err = fmt.Errorf("%w, which there are none of here", err)
+			err = fmt.Errorf("%w: not available here", err)
 		} else if ours {
 			err = cmp.Or(lock.Applies(k, catalogue.Server{}), lock.Strikes(k, c.entry.Place()))
 		}

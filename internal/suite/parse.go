@@ -177,7 +177,7 @@ func (r *reader) mapping(n *yaml.Node, into reflect.Value, keys map[string]key, 
 			r.unknown(k, "key", k.Value, order)
 			continue
 		case at[k.Value] != nil:
-			r.wrong(k, "%s is there twice: it was said in line %d", k.Value, at[k.Value].Line)
+			r.wrong(k, "%s is a duplicate: line %d has it", k.Value, at[k.Value].Line)
 			continue
 		}
 		at[k.Value] = v

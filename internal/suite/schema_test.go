@@ -45,7 +45,7 @@ func TestEveryKeyHasARow(t *testing.T) {
 	}{{suiteKeys, keyOrder(reflect.TypeFor[Suite]())}, {entryKeys, keyOrder(reflect.TypeFor[Entry]())}} {
 		for _, name := range c.order {
 			if c.keys[name].about == "" {
-				t.Errorf("nothing is said about %s", name)
+				t.Errorf("%s has no description", name)
 			}
 		}
 		if len(c.keys) != len(c.order) {
@@ -119,7 +119,7 @@ var beyondSchema = map[string][]string{
 	},
 	"a length of time out of bounds":             {"{lock: redis-setnx, lease: 100ms}", "{lock: redis-setnx, lease: 900000000h}", "{lock: redis-setnx, lease: 300.5ms}"},
 	"a list that takes out what is not in it":    {"{lock: redis-setnx, faults: [pause, -kill]}", "{lock: redis-setnx, workloads: [usual, -usual]}"},
-	"a command that is none":                     {"{worker: 'sh -c \"exec'}", "{worker: '# none'}"},
+	"an invalid command":                         {"{worker: 'sh -c \"exec'}", "{worker: '# none'}"},
 	"mix of one kind":                            {"{lock: redis-setnx, faults: pause, mix: true}"},
 	"an option that the lock does not have":      {"{lock: redis-setnx, options: cap}"},
 	"a promise that is never judged":             {"{lock: redis-set-lua, promises: fencing}", "{lock: redis-set-lua, promises: fairness}", "{worker: a, promises: [exclusion, ownership]}"},

@@ -81,8 +81,8 @@ func TestTheCellThatHasLeastOfItsRunsGoesOn(t *testing.T) {
 		{"all are done", cells(10, 10), []int{10, 10}, false, -1},
 		{"time is left: the one that ran least", cells(10, 1000), []int{266, 1000}, true, 0},
 		{"what is broken has its runs", broken, []int{5, 6}, true, 0},
-		{"and no more", broken, []int{10, 300}, true, 1},
-		{"a place that failed has no more", gone, []int{0, 5}, false, 1},
+		{"what is broken has its full number", broken, []int{10, 300}, true, 1},
+		{"an environment that failed has no further runs", gone, []int{0, 5}, false, 1},
 		{"what does not apply has none", absent, []int{0, 10}, true, 1},
 	} {
 		if got := next(tt.cells, tt.did, tt.more); got != tt.want {
