@@ -15,7 +15,7 @@ const (
 	smallEnough    = 2_000   // operations of a history that is searched whole
 )
 
-// Second counts verdicts that Porcupine judged as well, by its opinion.
+// Second counts the verdicts that Porcupine also judged, by its result.
 type Second struct {
 	Agreed    int `json:"agreed"`    // it came to the same
 	Undecided int `json:"undecided"` // it came to the end of its budget, or the history is too long

@@ -31,18 +31,18 @@ const aboutJSON = `# What --json prints
 
 <!-- Written by go test ./docs -update, from the types in Go and their comments. -->
 
-With ` + "`--json`" + ` a command prints one JSON document on its standard output, and nothing else there: what people read goes to the standard error
-stream. The exit code is the same as without it. A command that cannot begin (exit codes 3 and 4, see [ci.md](ci.md)) may print none.
+With ` + "`--json`" + ` a command prints one JSON document on its standard output, and nothing else. Text for people goes to standard error.
+The exit code is the same as without ` + "`--json`" + `. A command that cannot begin (exit codes 3 and 4, see [ci.md](ci.md)) may print no document.
 
-**The version.** Each document has a ` + "`schema`" + `, which is %d now. Within a version fields may be added, and nothing else changes: whoever reads a
-document has to ignore fields that it does not know. A field that goes, or comes to mean something else, makes a new number. The names of locks,
-faults, cases and counters are not part of the version: there will be more of them.
+**The version.** Each document has a ` + "`schema`" + `, which is %d now. Within a version only new fields may appear, so a program has to ignore fields that
+it does not know. If a field is removed or changes its meaning, the number changes. The names of locks, faults, cases and counters are not part of
+the version: there will be more of them.
 
-**The tables.** What is ` + "`always`" + ` there is never left out; of the rest stands when it is there. Seeds go up to 2^64−1: read them as
-integers. Names that end in ` + "`_ns`" + ` are nanoseconds, in ` + "`_ms`" + ` milliseconds, and ` + "`seconds`" + ` are seconds. Paths are relative to where the
-command was called; in a ` + "`result.json`" + `, to the directory that it is in.
+**The tables.** The column "there" says when a document has the field. Seeds go up to 2^64−1: read them as integers. Names that end in
+` + "`_ns`" + ` are nanoseconds, in ` + "`_ms`" + ` milliseconds, and ` + "`seconds`" + ` are seconds. Paths are relative to the directory in which the command
+was called. Paths in a ` + "`result.json`" + ` are relative to its own directory.
 
-The examples are parts of what the command above them prints, in a directory in which those before it were called.
+Each example is a part of the output of the command above it. The examples run one after another in one directory.
 
 `
 

@@ -11,7 +11,7 @@ const command = "cmd/lockcheck"
 var documents = []document{
 	{
 		title: "Cases", root: goType{"internal/cases", "Document"},
-		about: "`lockcheck case`: what came of each documented failure. With `--lock`, `--pause` or `--lease` it prints [verdicts](#verdicts) instead.",
+		about: "`lockcheck case`: the result of each documented failure. With `--lock`, `--pause` or `--lease` it prints [verdicts](#verdicts) instead.",
 		shows: []example{{"lockcheck case redis-get-del-race --json", `
 {
  "schema": 1,
@@ -24,7 +24,7 @@ var documents = []document{
 	},
 	{
 		title: "Results", root: goType{"internal/results", "Document"},
-		about: "`lockcheck run`, `lockcheck suite` and `lockcheck merge`: what an exploration came to. A `result.json` holds the same.",
+		about: "`lockcheck run`, `lockcheck suite` and `lockcheck merge`: the result of an exploration. A `result.json` holds the same.",
 		shows: []example{{"lockcheck run redis-set-lua --fault pause --seed 1 --runs 20 --json", `
 {
  "schema": 1, "command": "run", "version": "0.1.0",
@@ -54,7 +54,7 @@ var documents = []document{
 	},
 	{
 		title: "Verdicts", root: goType{"internal/rundir", "Verdict"},
-		about: "`lockcheck check`, `lockcheck replay` and `lockcheck shrink`, of one file: what was judged. A `verdict.json` holds the same.",
+		about: "`lockcheck check`, `lockcheck replay` and `lockcheck shrink`, of one file: its verdicts. A `verdict.json` holds the same.",
 		shows: []example{{"lockcheck check lockcheck-out/redis-set-lua-pause-4/history.jsonl --json", `
 {
  "schema": 1, "file": "lockcheck-out/redis-set-lua-pause-4/history.jsonl",
@@ -90,7 +90,7 @@ var documents = []document{
 	},
 	{
 		title: "Matrix", root: goType{"internal/results", "MatrixDocument"},
-		about: "`lockcheck matrix`: every lock under every fault, what is expected and what was found.",
+		about: "`lockcheck matrix`: every lock under every fault, the expected violations and those that were found.",
 		shows: []example{{"lockcheck matrix redis-set-lua --fault kill --json", `
 {
  "schema": 1, "on": "sim", "lease_ms": 10000, "seed": 1, "runs": 1000, "seconds": 0.1,
@@ -105,7 +105,7 @@ var documents = []document{
 	},
 	{
 		title: "Lists", root: goType{command, "listDocument"},
-		about: "`lockcheck list`: what there is. The list has the name that it was asked for by.",
+		about: "`lockcheck list`: the names of a kind. The list has the name of the argument.",
 		shows: []example{{"lockcheck list workloads --json", `
 {
  "schema": 1,
@@ -114,7 +114,7 @@ var documents = []document{
 	},
 	{
 		title: "Contests", root: goType{"internal/bench", "Document"},
-		about: "`lockcheck bench contention` and `lockcheck bench fairness`: what a lock costs, and who is overtaken.",
+		about: "`lockcheck bench contention` and `lockcheck bench fairness`: the cost of a lock, and the overtaken clients.",
 		shows: []example{{"lockcheck bench contention --clients 3 --for 20s --json", `
 {
  "schema": 1, "bench": "contention", "on": "sim", "lock": "redis-set-lua", "lease_ms": 10000, "seconds": 20, "seed": 1,
@@ -126,7 +126,7 @@ var documents = []document{
 	},
 	{
 		title: "Herds", root: goType{"internal/bench", "HerdDocument"},
-		about: "`lockcheck bench herd`: what it costs to hand a lock on where many wait in a queue.",
+		about: "`lockcheck bench herd`: the cost of a hand-over while many clients wait in a queue.",
 		shows: []example{{"lockcheck bench herd --clients 2,4 --for 1s --json", `
 {
  "schema": 1, "bench": "herd", "on": "sim", "session_ms": 10000, "seconds": 1, "seed": 1,
@@ -138,7 +138,7 @@ var documents = []document{
 	},
 	{
 		title: "Version", root: goType{command, "versionDocument"},
-		about: "`lockcheck version`: the release, and what the build knows of the source that it was made from.",
+		about: "`lockcheck version`: the release, and the source of the build if it is known.",
 		shows: []example{{"lockcheck version --json", `
 {
  "schema": 1, "version": "0.1.0", "history": 1, "go": "go1.26.0", "os": "linux", "arch": "amd64"
@@ -146,7 +146,7 @@ var documents = []document{
 	},
 	{
 		title: "Init", root: goType{command, "initDocument"},
-		about: "`lockcheck init`: the suite that was written, and what is beside it.",
+		about: "`lockcheck init`: the suite that was written, and the files beside it.",
 		shows: []example{{"lockcheck init suites --json", `
 {
  "schema": 1, "files": ["suites/lockcheck.yaml", "suites/worker.py"]
@@ -154,11 +154,11 @@ var documents = []document{
 	},
 	{
 		title: "Clean", root: goType{command, "cleanDocument"},
-		about: "`lockcheck clean`: what runs had left behind that were killed.",
+		about: "`lockcheck clean`: containers and processes that killed runs had left behind.",
 	},
 	{
 		title: "Schedules", root: goType{"internal/harness", "Plan"},
-		about: "A `schedule.json`, which `replay` and `shrink` read: everything that decided how a run went. Its version is `lockcheck_schedule`.",
+		about: "A `schedule.json`, which `replay` and `shrink` read: every decision of a run. Its version is `lockcheck_schedule`.",
 		shows: []example{{"cat lockcheck-out/redis-set-lua-pause-4/shrunk-exclusion/schedule.json", `
 {
  "lockcheck_schedule": 1, "lock": "redis-set-lua", "on": "sim", "seed": 4, "lease_ns": 10000000000,

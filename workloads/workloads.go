@@ -49,7 +49,7 @@ const (
 	Waits          // of an acquire: the lock goes on waiting, and the wait cannot be cancelled
 )
 
-// Shape is how random runs differ, beside their faults. It decides what can be found: a
+// Shape is the shape of a random run, except its faults. It decides what can be found: a
 // lock whose lease outlasts every critical section hides what happens after its lease.
 // A run draws evenly up to these values. The zero value means no work at all.
 type Shape struct {

@@ -10,7 +10,7 @@ import (
 // cleanDocument is what clean prints with --json.
 type cleanDocument struct {
 	Schema  int      `json:"schema"`  // version of this document
-	Removed []string `json:"removed"` // containers and processes that are gone now
+	Removed []string `json:"removed"` // containers and processes that were removed
 }
 
 func (a *app) cleanCommand() *cobra.Command {

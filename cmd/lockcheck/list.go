@@ -43,32 +43,32 @@ type listDocument struct {
 	Cases      []listed `json:"cases,omitempty"`      // of list cases
 	Properties []listed `json:"properties,omitempty"` // of list properties
 	Models     []listed `json:"models,omitempty"`     // of list models
-	Reached    []listed `json:"reached,omitempty"`    // of list reached: what is counted
-	Hazards    []listed `json:"hazards,omitempty"`    // of list hazards: by fault, what could have broken which properties
-	Keys       []listed `json:"keys,omitempty"`       // of list keys: what can stand in lockcheck.yaml
+	Reached    []listed `json:"reached,omitempty"`    // of list reached: the counters
+	Hazards    []listed `json:"hazards,omitempty"`    // of list hazards: by fault, the situations that could have broken properties
+	Keys       []listed `json:"keys,omitempty"`       // of list keys: the keys of lockcheck.yaml
 }
 
-// listed is one thing that there is.
+// listed is an item of a list.
 type listed struct {
-	Name    string         `json:"name"`                // how it is called on the command line
-	Does    string         `json:"does"`                // what it is
-	On      []string       `json:"on,omitempty"`        // places where it can happen
-	Acts    string         `json:"acts_on,omitempty"`   // what a fault acts on
-	Needs   string         `json:"needs,omitempty"`     // what a fault needs of the place, or a workload of the lock
-	Promise string         `json:"promise,omitempty"`   // what a lock promises
-	Like    string         `json:"like,omitempty"`      // the lock that a flawed variant is otherwise like
-	Flaw    string         `json:"flaw,omitempty"`      // what is wrong with a flawed variant
+	Name    string         `json:"name"`                // its name on the command line
+	Does    string         `json:"does"`                // its description
+	On      []string       `json:"on,omitempty"`        // environments in which it can happen
+	Acts    string         `json:"acts_on,omitempty"`   // the target of a fault
+	Needs   string         `json:"needs,omitempty"`     // the ability of the environment that a fault needs, or of the lock that a workload needs
+	Promise string         `json:"promise,omitempty"`   // the promise of a lock
+	Like    string         `json:"like,omitempty"`      // the sound lock of a flawed variant
+	Flaw    string         `json:"flaw,omitempty"`      // the flaw of a flawed variant
 	Source  string         `json:"source,omitempty"`    // where it is described
 	Options []listedOption `json:"options,omitempty"`   // options that a lock takes with --option
 	State   string         `json:"remembers,omitempty"` // the state of a model
-	Number  string         `json:"number,omitempty"`    // what N is in the model NAME=N
-	Is      string         `json:"is,omitempty"`        // what the value of a key is
+	Number  string         `json:"number,omitempty"`    // the meaning of N in the model NAME=N
+	Is      string         `json:"is,omitempty"`        // the type of the value of a key
 }
 
 // listedOption is an option of a lock.
 type listedOption struct {
-	Name string `json:"name"` // how it is called on the command line
-	Does string `json:"does"` // what it changes
+	Name string `json:"name"` // its name on the command line
+	Does string `json:"does"` // its effect
 }
 
 // text returns the description for people, in sentences.

@@ -48,11 +48,11 @@ type versionDocument struct {
 	Go       string `json:"go"`                 // the Go that it was built with
 	OS       string `json:"os"`                 // operating system that it was built for
 	Arch     string `json:"arch"`               // processor that it was built for
-	Module   string `json:"module,omitempty"`   // version that go install was asked for, or made up
+	Module   string `json:"module,omitempty"`   // version that go install was given, or derived
 	Revision string `json:"revision,omitempty"` // commit of the source
 	Time     string `json:"time,omitempty"`     // time of that commit
 	Modified bool   `json:"modified,omitempty"` // the source had changed since that commit
-	Program  string `json:"program,omitempty"`  // beginning of the digest of the program, where the above does not tell it from every other
+	Program  string `json:"program,omitempty"`  // beginning of the digest of the program, if the fields above do not identify it
 }
 
 // newVersion returns the version of a binary with this build info, which may be nil,

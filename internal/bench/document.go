@@ -4,7 +4,7 @@ package bench
 type Document struct {
 	Schema  int            `json:"schema"`          // version of this document
 	Bench   string         `json:"bench"`           // contention or fairness
-	On      string         `json:"on"`              // the place: sim or docker
+	On      string         `json:"on"`              // the environment: sim or docker
 	Lock    string         `json:"lock,omitempty"`  // the lock, if all cells have the same
 	LeaseMS int64          `json:"lease_ms"`        // T, the lease or session time-out, in ms
 	Seconds float64        `json:"seconds"`         // how long each cell was measured
@@ -13,7 +13,7 @@ type Document struct {
 	Cells   []DocumentCell `json:"cells"`           // the figures, one way or lock after the other, by number of clients
 }
 
-// DocumentCell is what was measured with a number of clients.
+// DocumentCell has the measurements with a number of clients.
 type DocumentCell struct {
 	Waiting      string  `json:"waiting,omitempty"`    // how clients wait, if all cells have the same lock
 	Lock         string  `json:"lock,omitempty"`       // the lock, if cells have different ones
@@ -28,7 +28,7 @@ type DocumentCell struct {
 	Again        int     `json:"again"`                // acquisitions by the client that just had the lock
 	Evenness     float64 `json:"evenness"`             // how evenly grants were spread: 1 where each client got as many, 1/clients where one got all
 	Grants       []int   `json:"grants"`               // grants of each client
-	OutOfTurn    int     `json:"out_of_turn"`          // acquisitions while somebody waited who had asked before
+	OutOfTurn    int     `json:"out_of_turn"`          // acquisitions while another client waited that had asked before
 	Overtaken    []int   `json:"overtaken"`            // how often each client was overtaken by them
 	Failed       int     `json:"failed,omitempty"`     // operations that failed
 }
@@ -66,7 +66,7 @@ func NewDocument(c *Comparison) Document {
 type HerdDocument struct {
 	Schema    int          `json:"schema"`          // version of this document
 	Bench     string       `json:"bench"`           // herd
-	On        string       `json:"on"`              // the place: sim or docker
+	On        string       `json:"on"`              // the environment: sim or docker
 	SessionMS int64        `json:"session_ms"`      // session time-out of the clients, in ms
 	Seconds   float64      `json:"seconds"`         // how long each cell was measured
 	Seed      uint64       `json:"seed,omitempty"`  // seed of every cell, in sim
@@ -76,12 +76,12 @@ type HerdDocument struct {
 	Growth    []HerdGrowth `json:"growth"`          // how the figures grow with the number of waiters
 }
 
-// HerdCell is what was measured with a number of waiters.
+// HerdCell has the measurements with a number of waiters.
 type HerdCell struct {
 	Lock      string             `json:"lock"`       // the lock
 	Waiters   int                `json:"waiters"`    // how many clients wait in its queue
-	HandOvers int                `json:"hand_overs"` // how often the lock went from one to the next
-	Figures   map[string]float64 `json:"figures"`    // what was measured, by the name of the figure; times in ms
+	HandOvers int                `json:"hand_overs"` // how often the lock went from one client to the next
+	Figures   map[string]float64 `json:"figures"`    // the measured values, by the name of the figure; times in ms
 }
 
 // HerdGrowth says that a figure of a lock grows as the number of waiters to the
@@ -89,7 +89,7 @@ type HerdCell struct {
 type HerdGrowth struct {
 	Lock   string  `json:"lock"`   // the lock
 	Figure string  `json:"figure"` // name of the figure
-	Power  float64 `json:"power"`  // that number: with 0 it does not grow, with 1 twice as many waiters double it
+	Power  float64 `json:"power"`  // the exponent: with 0 the figure does not grow, with 1 twice as many waiters double it
 }
 
 func NewHerdDocument(h *Herd) HerdDocument {

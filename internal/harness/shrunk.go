@@ -7,7 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// Shrunk records what a plan was shrunk for, and how far.
+// Shrunk records for which property a plan was shrunk, and how far.
 type Shrunk struct {
 	For     checker.Property `json:"for"`               // the property that its run still violates
 	From    Size             `json:"from"`              // size of the original run
@@ -23,7 +23,7 @@ const (
 	StoppedInterrupt = "interrupted" // by the user; another attempt may go further
 )
 
-// Size is how much a reader of a run has to understand.
+// Size is the size of a run, as its reader sees it.
 type Size struct {
 	Clients      int `json:"clients"`      // clients of the lock
 	Faults       int `json:"faults"`       // faults that are injected

@@ -296,11 +296,11 @@ func PrintVerdicts(t *terminal.Terminal, several Documents) error {
 // Documents is the --json document for several histories, or none.
 type Documents struct {
 	Schema int              `json:"schema"` // version of this document
-	Files  []rundir.Verdict `json:"files"`  // what came of each, in order
+	Files  []rundir.Verdict `json:"files"`  // the verdict on each, in order
 
-	Passed      []string `json:"passed_over,omitempty"` // of check, of directories: files beside histories that end as these do and are none
-	Interrupted bool     `json:"interrupted,omitempty"` // somebody ended it: this is what there was until then
-	Left        int      `json:"not_begun,omitempty"`   // files or cases that were not begun, as it was interrupted
+	Passed      []string `json:"passed_over,omitempty"` // of check, of directories: files that have the suffix of a history but are not histories
+	Interrupted bool     `json:"interrupted,omitempty"` // an interrupt ended it: these are the results until then
+	Left        int      `json:"not_begun,omitempty"`   // files or cases that were not begun, because of an interrupt
 }
 
 // Each calls do for each file. An error with one file does not stop the others; the

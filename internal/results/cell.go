@@ -14,57 +14,57 @@ import (
 // an entry under one fault or a counterexample that was kept, of an exhaustive
 // search a lock under one fault.
 type Cell struct {
-	Name     string          `json:"name"`               // what --shard, merge and --baseline know it by; unique in a document
+	Name     string          `json:"name"`               // identifies the cell for --shard, merge and --baseline; unique in a document
 	Lock     string          `json:"lock"`               // the lock under test
-	On       string          `json:"on"`                 // the place: sim or docker
+	On       string          `json:"on"`                 // the environment: sim or docker
 	Faults   []string        `json:"faults,omitempty"`   // faults that may strike in its runs; none: nothing goes wrong
 	Workload string          `json:"workload,omitempty"` // what clients do, where all its runs have the same workload
-	Strategy string          `json:"strategy,omitempty"` // pct, where choices follow from priorities; not there: at random
+	Strategy string          `json:"strategy,omitempty"` // pct, if choices follow from priorities; absent: random
 	Promises checker.Promise `json:"promises,omitempty"` // properties that must hold; none: all that apply
-	Settings string          `json:"settings,omitempty"` // of suite: digest of all else that its runs have in common, but for number and seeds; on docker with the images and the operating system
-	Kept     bool            `json:"kept,omitempty"`     // it is a counterexample of the past that was replayed
-	Of       string          `json:"of,omitempty"`       // of a kept one: name of the cell that found it, by which a baseline knows it
-	Unfit    int             `json:"unfit,omitempty"`    // of a kept one: decisions that were recorded and not asked for, or asked for and not recorded: the lock has changed since
+	Settings string          `json:"settings,omitempty"` // of suite: digest of all other settings of its runs except their number and seeds; on docker with the images and the operating system
+	Kept     bool            `json:"kept,omitempty"`     // it is a replayed counterexample of regressions/
+	Of       string          `json:"of,omitempty"`       // of a kept one: name of the cell that found it, which identifies it in a baseline
+	Unfit    int             `json:"unfit,omitempty"`    // of a kept one: decisions that are recorded and unused, or needed and not recorded: the lock has changed since
 	Line     int             `json:"line,omitempty"`     // line of its entry in the suite's file
 
-	Verdict Verdict `json:"verdict"`           // the answer in a word, for this cell alone
+	Verdict Verdict `json:"verdict"`           // the verdict on this cell alone
 	Reason  string  `json:"reason,omitempty"`  // why the verdict is neither held nor violated
-	Trouble string  `json:"trouble,omitempty"` // why the place did not do all its runs
-	Retried int     `json:"retried,omitempty"` // runs that were tried again because of the place, not of the lock
-	Cut     string  `json:"cut,omitempty"`     // why it ended before all its runs, where nothing is the matter: time was over
+	Trouble string  `json:"trouble,omitempty"` // why the environment did not do all its runs
+	Retried int     `json:"retried,omitempty"` // runs that were retried because the environment failed
+	Cut     string  `json:"cut,omitempty"`     // why it ended before all its runs without an error: time was over
 
 	Seed       uint64           `json:"seed"`              // seed of the first run; run i, from 0, has this + i
 	Runs       int              `json:"runs"`              // runs that were done
-	Asked      int              `json:"asked"`             // acquisitions that the clients were to make, in all runs
-	Empty      int              `json:"empty,omitempty"`   // runs in which nobody got the lock: they count for nothing
+	Asked      int              `json:"asked"`             // acquisitions that the clients had to make, in all runs
+	Empty      int              `json:"empty,omitempty"`   // runs in which no client got the lock: they prove nothing
 	Seconds    float64          `json:"seconds"`           // how long it took
 	Properties []PropertyResult `json:"properties"`        // every property, in the order of lockcheck list properties
-	Reached    map[string]int   `json:"reached"`           // what the runs came to, counted by name: lockcheck list reached
-	Drawn      map[string]int   `json:"drawn,omitempty"`   // number of runs by the fault that was drawn for them
-	Touched    map[string]int   `json:"touched,omitempty"` // number of those runs in which the fault touched somebody
+	Reached    map[string]int   `json:"reached"`           // counters of all runs, by name: lockcheck list reached
+	Drawn      map[string]int   `json:"drawn,omitempty"`   // number of runs by drawn fault
+	Touched    map[string]int   `json:"touched,omitempty"` // number of those runs in which the fault had an effect
 	// Hazards has, by the fault that was drawn (or none), for each property the
 	// number of runs in which it could have been broken: lockcheck list hazards.
 	Hazards map[string]map[checker.Property]int `json:"hazards,omitempty"`
 	Bound   *explore.Bound                      `json:"bound,omitempty"` // how far an exhaustive search went
-	// Porcupine counts the verdicts that it judged as well: on one run of 128, on
-	// docker and of a kept one on all. What it says of a violation is beside it.
+	// Porcupine counts the verdicts that it also judged: on one run of 128, but on all
+	// runs on docker and of a kept one. Its verdict on a violation is in that violation.
 	Porcupine *checker.Second `json:"porcupine,omitempty"`
 
 	Expected *Expectation `json:"-"` // of a cell of a matrix; nil: of any other
 }
 
-// PropertyResult is what came of one property in the runs of a cell.
+// PropertyResult is the result for one property in the runs of a cell.
 type PropertyResult struct {
 	Property        checker.Property `json:"property"`         // its name
-	Outcome         string           `json:"outcome"`          // violated if any run violated it, unknown if any left it open or none could have broken it, valid if it held wherever it applied; else n/a
+	Outcome         string           `json:"outcome"`          // violated if any run violated it, unknown if it is unknown in any run or no run could have broken it, valid if it held wherever it applied; else n/a
 	Reason          string           `json:"reason,omitempty"` // why the outcome is unknown or n/a
 	Promised        bool             `json:"promised"`         // whether it decides the exit code
-	Known           bool             `json:"known,omitempty"`  // the baseline has its violation: it fails nothing
+	Known           bool             `json:"known,omitempty"`  // the baseline has its violation: it does not fail the command
 	Runs            map[string]Tally `json:"runs"`             // the runs by their outcome: valid, violated, unknown or n/a
 	*Counterexample                  // only of a violated property
 }
 
-// Tally is how many runs had an outcome.
+// Tally is the number of runs with an outcome.
 type Tally struct {
 	Count  int    `json:"count"`            // how many runs
 	Seed   uint64 `json:"seed"`             // the lowest seed of them

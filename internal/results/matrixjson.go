@@ -15,13 +15,13 @@ import (
 // MatrixDocument is what matrix prints with --json.
 type MatrixDocument struct {
 	Head
-	On      string               `json:"on"`                       // the place: sim or docker
+	On      string               `json:"on"`                       // the environment: sim or docker
 	LeaseMS int64                `json:"lease_ms"`                 // T, the lease or session time-out, in ms
 	Seed    uint64               `json:"seed"`                     // first seed of every cell
 	Runs    int                  `json:"runs"`                     // runs in all cells
 	Cells   []MatrixCellDocument `json:"cells"`                    // each lock under each fault, and workload, that was tried
-	Absent  []MatrixNoCell       `json:"not_applicable,omitempty"` // locks and faults that do not go together
-	Left    int                  `json:"not_begun,omitempty"`      // cells that were not tried, as it was interrupted or parts are missing
+	Absent  []MatrixNoCell       `json:"not_applicable,omitempty"` // faults that do not apply to a lock
+	Left    int                  `json:"not_begun,omitempty"`      // cells that were not tried, because of an interrupt or missing shards
 	Table   []string             `json:"table,omitempty"`          // in result.json: the names of all cells, in their order
 }
 
@@ -29,39 +29,39 @@ type MatrixDocument struct {
 type MatrixNoCell struct {
 	Lock   string `json:"lock"`   // the lock
 	Fault  string `json:"fault"`  // the fault
-	Reason string `json:"reason"` // why it cannot strike that lock, or not at that place
+	Reason string `json:"reason"` // why it cannot strike that lock, or not in that environment
 }
 
-// MatrixCellDocument is what is known of a lock under a fault, and what was found.
+// MatrixCellDocument has the expected violations of a lock under a fault, and those that were found.
 type MatrixCellDocument struct {
 	Lock     string           `json:"lock"`               // the lock under test
 	Fault    string           `json:"fault"`              // the fault in every run, or none
-	Workload string           `json:"workload,omitempty"` // how clients misuse the lock, where they do
-	Expected string           `json:"expected"`           // what is known of it, in codes; ? is before what may be found
-	Must     []catalogue.Code `json:"must"`               // codes of what must be found
+	Workload string           `json:"workload,omitempty"` // how clients misuse the lock, if they do
+	Expected string           `json:"expected"`           // expected violations, as codes; ? is after a code that may be found
+	Must     []catalogue.Code `json:"must"`               // codes that must be found
 	May      []string         `json:"may"`                // properties that may be violated
-	Why      string           `json:"why,omitempty"`      // why that is known
-	Outcome  string           `json:"outcome"`            // as-expected, unexpected (something else was found), missing (something was not found), not-shown (missing, in too little time) or unproven
+	Why      string           `json:"why,omitempty"`      // the reason for the expectation
+	Outcome  string           `json:"outcome"`            // as-expected, unexpected (another violation was found), missing (an expected violation was not found), not-shown (missing, in too little time) or unproven
 	Reason   string           `json:"reason,omitempty"`   // why the outcome is not as-expected
-	Codes    []catalogue.Code `json:"codes"`              // codes of what was found
+	Codes    []catalogue.Code `json:"codes"`              // codes that were found
 	Found    []MatrixFound    `json:"found"`              // properties that were violated
-	Missing  []catalogue.Code `json:"missing,omitempty"`  // codes of what must be found and was not
+	Missing  []catalogue.Code `json:"missing,omitempty"`  // codes that must be found and were not
 	Runs     int              `json:"runs"`               // runs that were done
 	Grants   int              `json:"grants"`             // how often a client was granted the lock
-	Hits     int              `json:"hits"`               // faults that touched somebody
+	Hits     int              `json:"hits"`               // faults that had an effect
 	File     string           `json:"file,omitempty"`     // history of the run that was kept
 	Shrunk   string           `json:"shrunk,omitempty"`   // history of the shortest run that shows the same
-	Sentence string           `json:"sentence,omitempty"` // what happened in that run, in one sentence
+	Sentence string           `json:"sentence,omitempty"` // the violation in that run, in one sentence
 	// Porcupine counts the verdicts that it judged as well: those on one run of 128, on
 	// docker on all, and on the run that was kept.
 	Porcupine *checker.Second `json:"porcupine,omitempty"`
 	Cut       bool            `json:"interrupted,omitempty"` // it ended before all its runs were done
-	Result    *Cell           `json:"result,omitempty"`      // in result.json: all that its runs came to
+	Result    *Cell           `json:"result,omitempty"`      // in result.json: all results of its runs
 }
 
 // MatrixFound is one property that was violated.
 type MatrixFound struct {
-	Property string `json:"property"` // what was violated
+	Property string `json:"property"` // the violated property
 	Seed     uint64 `json:"seed"`     // seed of the first run that violated it
 	First    int    `json:"first"`    // number of that run, from 1
 	Runs     int    `json:"runs"`     // runs that violated it

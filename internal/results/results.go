@@ -24,29 +24,29 @@ const File = "result.json"
 // Head is the beginning of every document: the command, its settings and the verdict.
 type Head struct {
 	Schema   int    `json:"schema"`             // version of this document
-	Command  string `json:"command"`            // what explored: run, suite or matrix
+	Command  string `json:"command"`            // the command: run, suite or matrix
 	Version  string `json:"version"`            // version of lockcheck
-	Revision string `json:"revision,omitempty"` // what it was built from: the commit or the version of its source; where the build knows neither, or the source had changed since, with a digest of the program
-	// Settings are what decides what is explored: flags and arguments by name, as
-	// they were typed or drawn; digests of the suite's file, of the counterexamples
-	// that it replays and of the baseline; on docker the images and the operating
-	// system. Shards of one exploration have the same.
+	Revision string `json:"revision,omitempty"` // source of the build: its commit or version; with a digest of the program if the build knows neither, or if the source had changed since
+	// Settings decide what is explored: flags and arguments by name, as they were
+	// typed or drawn; digests of the suite's file, of the counterexamples that it
+	// replays and of the baseline; on docker the images and the operating system.
+	// All shards of an exploration have the same settings.
 	Settings map[string]string `json:"settings"`
-	Shards   *Shards           `json:"shards,omitempty"` // which parts are in this document, where no single run of the command did it all
+	Shards   *Shards           `json:"shards,omitempty"` // the shards in this document, if several runs of the command did it
 
-	Verdict     Verdict `json:"verdict"`               // the answer in a word
-	ExitCode    int     `json:"exit_code"`             // what the command exits with
+	Verdict     Verdict `json:"verdict"`               // the verdict
+	ExitCode    int     `json:"exit_code"`             // exit code of the command
 	Reason      string  `json:"reason,omitempty"`      // why the verdict is neither held nor violated
-	Interrupted bool    `json:"interrupted,omitempty"` // somebody ended it: this is what there was until then
+	Interrupted bool    `json:"interrupted,omitempty"` // an interrupt ended it: these are the results until then
 	Seconds     float64 `json:"seconds"`               // how long it took; of shards, the sum
 }
 
-// Shards says which parts of an exploration a document has.
+// Shards names the shards of an exploration that a document has.
 type Shards struct {
-	Of      int   `json:"of"`                // how many parts there are
-	Have    []int `json:"have"`              // numbers of the parts that are in here, from 1, in order
-	Cut     []int `json:"cut,omitempty"`     // those of them that were interrupted
-	Missing []int `json:"missing,omitempty"` // numbers of the parts that are not in here
+	Of      int   `json:"of"`                // the number of shards
+	Have    []int `json:"have"`              // numbers of the shards in this document, from 1, in order
+	Cut     []int `json:"cut,omitempty"`     // numbers of those that were interrupted
+	Missing []int `json:"missing,omitempty"` // numbers of the shards that are missing
 }
 
 // Document is the result of run, suite, matrix or merge.
@@ -54,26 +54,26 @@ type Document struct {
 	Head
 	Runs       int                         `json:"runs"`               // runs in all cells
 	Seed       uint64                      `json:"seed"`               // seed of the first run; run i, from 0, has this + i
-	Retried    int                         `json:"retried,omitempty"`  // runs that were tried again because of the place, not of the lock
-	Violations []Violation                 `json:"violations"`         // of each property that was violated, one violation: one that breaks a promise and is new before one that is known, before one that nobody promised; of several the one with the lowest seed
+	Retried    int                         `json:"retried,omitempty"`  // runs that were retried because the environment failed
+	Violations []Violation                 `json:"violations"`         // one violation of each violated property: a new one of a promise before a known one, and that before one without a promise; among equals the one with the lowest seed
 	Properties map[checker.Property]string `json:"properties"`         // each property with its worst outcome in all cells: violated, unknown, valid or n/a
-	Reached    map[string]int              `json:"reached"`            // what the runs came to, counted by name: lockcheck list reached
-	Cells      []Cell                      `json:"cells"`              // what was judged by itself, in order
-	Baseline   *Baseline                   `json:"baseline,omitempty"` // comparison with what was known before, with --baseline
+	Reached    map[string]int              `json:"reached"`            // counters of all runs, by name: lockcheck list reached
+	Cells      []Cell                      `json:"cells"`              // the cells, in order
+	Baseline   *Baseline                   `json:"baseline,omitempty"` // comparison with the known violations, with --baseline
 
 	Matrix *Matrix `json:"-"` // only of matrix, whose cells have an expectation
 }
 
 // Violation is one property that a cell violated.
 type Violation struct {
-	Property checker.Property `json:"property"`           // what was violated
+	Property checker.Property `json:"property"`           // the violated property
 	Cell     string           `json:"cell"`               // name of the cell
 	Lock     string           `json:"lock"`               // the lock under test
 	Settings string           `json:"settings,omitempty"` // settings of the cell
 	Runs     int              `json:"runs"`               // how many runs of the cell violated it
 	Among    int              `json:"among"`              // how many runs the cell had
 	Promised bool             `json:"promised"`           // whether it decides the exit code, unless it is known
-	Known    bool             `json:"known,omitempty"`    // the baseline has it: it fails nothing
+	Known    bool             `json:"known,omitempty"`    // the baseline has it: it does not fail the command
 	Counterexample
 }
 
@@ -82,37 +82,37 @@ type Counterexample struct {
 	Seed     uint64 `json:"seed"`               // seed of that run
 	File     string `json:"file"`               // its history; schedule, verdict and story are beside it
 	Shrunk   string `json:"shrunk,omitempty"`   // history of the shortest run that still violates it
-	Sentence string `json:"sentence,omitempty"` // what happened, in one sentence
-	Replay   string `json:"replay,omitempty"`   // command that does the run again; only where its files are there
+	Sentence string `json:"sentence,omitempty"` // the violation, in one sentence
+	Replay   string `json:"replay,omitempty"`   // command that replays the run; only if its files exist
 	// Porcupine is what it says of this violation: agreed, undecided or disagreed;
 	// not there: it has no model of the property.
 	Porcupine checker.Opinion `json:"porcupine,omitempty"`
 	Steps     int             `json:"steps,omitempty"` // steps that lead to it, of an exhaustive search
 }
 
-// Baseline is how the promised violations compare with those that were known.
+// Baseline compares the promised violations with the known ones.
 type Baseline struct {
 	File  string      `json:"file"`  // the file that was given with --baseline
-	Known []Violation `json:"known"` // violations that the baseline has, found again
+	Known []Violation `json:"known"` // violations of the baseline that were found again
 	New   []Violation `json:"new"`   // violations that the baseline does not have
-	Gone  []Violation `json:"gone"`  // violations that the baseline has, not found in as many runs
+	Gone  []Violation `json:"gone"`  // violations of the baseline that were not found in as many runs
 	// Violations that the baseline has, of which this says nothing: no such cell,
 	// the promise is not made any more, or there were fewer runs.
 	Unseen []Violation `json:"unseen"`
 }
 
-// Verdict is the answer in a word.
+// Verdict is the overall result.
 type Verdict string
 
 // The verdicts.
 const (
-	Held          Verdict = "held"           // what is promised held
-	Violated      Verdict = "violated"       // something promised was violated; infrastructure is never the reason
-	Inconclusive  Verdict = "inconclusive"   // proves nothing either way
-	Unavailable   Verdict = "unavailable"    // the place could not be set up, or broke down
-	NotApplicable Verdict = "not-applicable" // of a cell: its fault cannot strike its lock, or not at that place
-	Known         Verdict = "known"          // of a cell: it violates what the baseline has, and no more
-	Elsewhere     Verdict = "elsewhere"      // of a cell in a part: its runs are those of other parts, or too few to show anything without them
+	Held          Verdict = "held"           // every promise held
+	Violated      Verdict = "violated"       // a promise was violated; a failure of the environment is never the reason
+	Inconclusive  Verdict = "inconclusive"   // the runs prove nothing
+	Unavailable   Verdict = "unavailable"    // the environment could not be set up, or broke down
+	NotApplicable Verdict = "not-applicable" // of a cell: its fault cannot strike its lock, or not in that environment
+	Known         Verdict = "known"          // of a cell: all its violations are in the baseline
+	Elsewhere     Verdict = "elsewhere"      // of a cell in a shard: its runs are in other shards, or too few to show anything without them
 )
 
 // ExitCode returns the exit code of the command for a verdict.

@@ -15,37 +15,37 @@ import (
 type Verdict struct {
 	Schema     int               `json:"schema"`               // version of this document
 	File       string            `json:"file,omitempty"`       // the history that was judged
-	Model      string            `json:"model,omitempty"`      // the model that it was held against, alone
+	Model      string            `json:"model,omitempty"`      // the only model that judged it
 	Operations int               `json:"operations,omitempty"` // operations that the model judged
 	Entries    int               `json:"entries,omitempty"`    // lines that were read for the model
-	Properties []PropertyVerdict `json:"properties"`           // every property, or the model, and what was found
-	Reached    map[string]int    `json:"reached,omitempty"`    // what the run came to, counted by name: lockcheck list reached
+	Properties []PropertyVerdict `json:"properties"`           // verdicts on every property, or on the model
+	Reached    map[string]int    `json:"reached,omitempty"`    // counters of the run, by name: lockcheck list reached
 	Was        []string          `json:"was,omitempty"`        // of a replay: properties that the record violated
-	Unused     *int              `json:"unused,omitempty"`     // of a replay: recorded decisions that were not asked for
-	Defaulted  *int              `json:"defaulted,omitempty"`  // of a replay: decisions that were asked for and not recorded
-	Shrunk     *harness.Shrunk   `json:"shrunk,omitempty"`     // what the run was shrunk for, if it was
+	Unused     *int              `json:"unused,omitempty"`     // of a replay: recorded decisions that were not used
+	Defaulted  *int              `json:"defaulted,omitempty"`  // of a replay: decisions that were needed and not recorded
+	Shrunk     *harness.Shrunk   `json:"shrunk,omitempty"`     // how the run was shrunk, if it was
 	Schedule   string            `json:"schedule,omitempty"`   // digest of the schedule.json beside it
-	Note       string            `json:"note,omitempty"`       // what another reading of the history leads to, or what else to try
+	Note       string            `json:"note,omitempty"`       // the verdict of another reading of the history, or other flags to try
 	Reason     string            `json:"reason,omitempty"`     // why it proves nothing
-	Warnings   []string          `json:"warnings,omitempty"`   // what was odd in the file
-	Error      string            `json:"error,omitempty"`      // why there is nothing else
+	Warnings   []string          `json:"warnings,omitempty"`   // warnings about the file
+	Error      string            `json:"error,omitempty"`      // the error, if there is no verdict
 
-	Passed []string `json:"passed_over,omitempty"` // of check, of a directory: files beside it that end as histories do and are none
+	Passed []string `json:"passed_over,omitempty"` // of check, of a directory: files beside it that have the suffix of a history but are not histories
 }
 
-// PropertyVerdict is what was found about one property.
+// PropertyVerdict is the verdict on one property.
 type PropertyVerdict struct {
 	Property string `json:"property"`           // name of the property, or of the model
 	Outcome  string `json:"outcome"`            // valid, violated, unknown or n/a
 	Reason   string `json:"reason,omitempty"`   // why it is unknown or n/a
-	Sentence string `json:"sentence,omitempty"` // what happened, in one sentence, where it is violated
+	Sentence string `json:"sentence,omitempty"` // the violation, in one sentence
 	// Locks are the names of all that are violated, of a model, where there are
 	// several; the sentence and the lines are about the first.
 	Locks []string `json:"locks,omitempty"`
 	// Porcupine is what it says of a verdict: agreed, undecided or disagreed; not
 	// there: it has no model of the property.
 	Porcupine checker.Opinion `json:"porcupine,omitempty"`
-	Entries   []int           `json:"entries,omitempty"` // what convicts: entries of the history, by position from 1
+	Entries   []int           `json:"entries,omitempty"` // the witness: entries of the history, by position from 1
 	Lines     []int           `json:"lines,omitempty"`   // the same as lines of the file that was judged, from 1
 }
 
