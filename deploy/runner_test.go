@@ -31,7 +31,7 @@ func (r *runner) filled(t *testing.T, text string, values map[string]string) str
 		for name := range strings.SplitSeq(expression.FindStringSubmatch(e)[1], " || ") {
 			value, ok := values[name]
 			if !ok && !strings.HasPrefix(name, "steps.") { // the value of a step that did not run is empty
-				t.Fatalf("nobody knows the value of %s", e)
+				t.Fatalf("%s has no known value", e)
 			}
 			if value != "" {
 				return value
@@ -78,7 +78,7 @@ func (r *runner) steps(t *testing.T, steps []step, values map[string]string, pat
 		case "lockcheck/lockcheck/deploy/github":
 			ok = r.action(t, with, path) && ok
 		default:
-			t.Fatalf("nobody knows what %s does", s.Uses)
+			t.Fatalf("the runner does not support %s", s.Uses)
 		}
 	}
 	return ok
