@@ -97,7 +97,7 @@ func TestWhatThePagesNameIsThere(t *testing.T) {
 func TestPagesSayWhatIsMadeAnew(t *testing.T) {
 	made := regexp.MustCompile(`(?m)^\t\$\(GO\) test (.*) -update$`).FindStringSubmatch(read(t, "Makefile"))
 	if made == nil {
-		t.Fatal("nobody knows what make generate does")
+		t.Fatal("the Makefile has no command with -update")
 	}
 	for _, page := range []string{"docs/add-a-lock.md", "docs/add-a-fault.md"} {
 		for _, packages := range strings.Fields(made[1]) {
