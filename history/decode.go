@@ -335,7 +335,7 @@ func wellFormed(b []byte) error {
 }
 
 // maxWords limits the number of texts that a Reader remembers, so that a file
-// with new texts in every line needs no more memory.
+// with new texts in every line does not need more memory.
 const maxWords = 1 << 13
 
 // word returns b as a string that is stored once: a long history repeats few

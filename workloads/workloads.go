@@ -66,7 +66,7 @@ func Usual(lease time.Duration) Shape {
 // Random is the workload of a random run.
 type Random struct {
 	Workload Workload
-	Nth      int           // which of the run's clients this is, from 0
+	Nth      int           // number of the client in the run, from 0
 	Acquires int           // critical sections of each client
 	Lease    time.Duration // T
 	Shape    Shape

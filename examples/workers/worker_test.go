@@ -63,7 +63,7 @@ func TestPython(t *testing.T) {
 				if err := p.Stop("redis-1", true); err != nil {
 					t.Error(err)
 				}
-				// Sent on a connection that has ended; then there is none any more.
+				// The first request goes out on a connection that has ended; the next has no connection.
 				if _, err := c1.Acquire(env.Op{Index: 8, Lock: "a"}, lease); err == nil || locks.IsDefinite(err) {
 					t.Errorf("acquire from a server that is gone: %v", err)
 				}

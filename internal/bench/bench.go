@@ -45,7 +45,7 @@ type Figures struct {
 }
 
 // ErrIdle is the error of a measurement without a grant, which has no figures.
-var ErrIdle = errors.New("nobody was granted the lock while it was measured")
+var ErrIdle = errors.New("no client was granted the lock during the measurement")
 
 // Total returns the number of grants.
 func (f *Figures) Total() (n int) {

@@ -148,7 +148,7 @@ func TestAMeasurementIsAHistory(t *testing.T) {
 		}
 	}
 	if refused == 0 {
-		t.Error("nobody was refused")
+		t.Error("no client was refused")
 	}
 }
 

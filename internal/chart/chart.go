@@ -65,7 +65,7 @@ var ErrPoint = errors.New("chart: a point has no place on its axes")
 // there are marks.
 func (f *Figure) Write(w io.Writer) error {
 	if len(f.Lines) > len(marks) {
-		return fmt.Errorf("chart: %d lines, and no more than %d can be told apart", len(f.Lines), len(marks))
+		return fmt.Errorf("chart: %d lines, and at most %d have marks of their own", len(f.Lines), len(marks))
 	}
 	rows := (len(f.Panels) + columns - 1) / columns
 	height := head + rows*(above+plot+below) + margin/2

@@ -80,7 +80,7 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 	}
 	f.Lines = make([]string, len(marks)+1)
 	if f.Write(io.Discard) == nil {
-		t.Error("more lines than can be told apart are drawn")
+		t.Error("lines without marks of their own are drawn")
 	}
 }
 

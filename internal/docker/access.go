@@ -27,7 +27,7 @@ func (c *client) access(a worker.Answer) {
 		return
 	}
 	c.run.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1}, 1))
-	if !c.blocks(&r, true) { // a dead client sends no more
+	if !c.blocks(&r, true) { // a dead client sends nothing
 		return
 	}
 	x := env.Access{

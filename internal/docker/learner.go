@@ -68,8 +68,8 @@ func (l *learner) setLeader(conn *net.TCPConn, zxid int64) error {
 
 var errStale = errors.New("another server leads now")
 
-// txn is a transaction. That of a refused request changes nothing, and has none of the
-// kinds below.
+// txn is a transaction. The transaction of a refused request changes nothing, and is of
+// no kind below.
 type txn struct {
 	zxid    int64
 	session int64 // the session of the request, or the closed session

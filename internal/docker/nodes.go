@@ -13,7 +13,7 @@ import (
 // nodes knows the entries of the locks in an ensemble, which are the children of the
 // nodes with the locks' names: the acquire that made each, and its fate. Links report
 // every request before it is sent, and the learner every transaction. So nodes knows
-// who made and who removed a node, whatever the client was answered.
+// which client made or removed a node, whatever answer the client got.
 type nodes struct {
 	view
 	// beyond records that a transaction of that number exists.

@@ -46,7 +46,7 @@ func (g *program) each(f func(*client) error) error {
 	return nil
 }
 
-// connect makes the links. The requests of several clients cannot be told apart.
+// connect makes the links. The requests of several clients cannot be distinguished.
 func (g *program) connect(servers []farServer) error {
 	names := g.names()
 	for _, f := range servers {
@@ -56,7 +56,7 @@ func (g *program) connect(servers []farServer) error {
 		}
 		g.links = append(g.links, l)
 		if len(names) > 1 {
-			f.drop("requests of %s cannot be told apart: they share a process", strings.Join(names, " and "))
+			f.drop("requests of %s cannot be distinguished: they share a process", strings.Join(names, " and "))
 		}
 	}
 	return nil

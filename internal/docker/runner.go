@@ -189,14 +189,14 @@ func (c runner) Abandon(op env.Op) {
 	}
 }
 
-// checkAlone stops observing the servers if another run than v goes on: its requests
-// cannot be told apart from the next ones.
+// checkAlone stops observing the servers if another run than v goes on, because its
+// requests cannot be distinguished from the next ones.
 func (c runner) checkAlone(v *visit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.runs.open(v) {
 		for _, l := range c.links {
-			l.far.drop("an earlier run of %s goes on, and its requests cannot be told apart", c.name)
+			l.far.drop("an earlier run of %s goes on, and its requests cannot be distinguished", c.name)
 		}
 	}
 }

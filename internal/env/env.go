@@ -25,8 +25,8 @@ type Environment interface {
 	After(d time.Duration, f func())
 	// Run returns when all tasks have ended, or an error if the environment broke down.
 	Run() error
-	// Rand draws evenly from 0 ≤ x < n for who; what names the draw. 0 is the least
-	// disturbing value.
+	// Rand draws evenly from 0 ≤ x < n for a client (who); what is the name of the draw.
+	// 0 is the least disturbing value.
 	Rand(who, what string, n int64) int64
 	// Now returns the time since the start of the run; Sleep waits on the same clock.
 	Now() time.Duration

@@ -40,9 +40,9 @@ func TestPromiseDecidesTheCode(t *testing.T) {
 		{"a named n/a alone", checker.Promise{fen}, outcomes{ex: checker.Valid}, Unproven},
 		{"a named violation beside an n/a", checker.Promise{fen, ex}, outcomes{ex: checker.Violated}, Violated},
 		{"a named unknown", checker.Promise{own}, outcomes{ex: checker.Valid, own: checker.Unknown}, Unproven},
-		{"one that nobody knows", checker.Promise{later}, outcomes{ex: checker.Valid}, Unproven},
-		{"one that nobody knows among others", checker.Promise{ex, later}, outcomes{ex: checker.Valid}, Unproven},
-		{"one that nobody knows beside a violation", checker.Promise{later, ex}, outcomes{ex: checker.Violated}, Violated},
+		{"an unknown property", checker.Promise{later}, outcomes{ex: checker.Valid}, Unproven},
+		{"an unknown property among others", checker.Promise{ex, later}, outcomes{ex: checker.Valid}, Unproven},
+		{"an unknown property beside a violation", checker.Promise{later, ex}, outcomes{ex: checker.Violated}, Violated},
 	}
 	for _, tt := range tests {
 		got := Of(tt.pr.Judge(func(p checker.Property) checker.Outcome {

@@ -40,7 +40,7 @@ type Bound struct {
 	Complete  bool `json:"complete"`  // the search reached all states within the bound
 }
 
-// Words describes a proof within the bound, and what the search does not vary.
+// Words describes a proof within the bound, and the decisions that the search fixes.
 func (b Bound) Words() string {
 	again := ""
 	if b.Clients <= 2 {

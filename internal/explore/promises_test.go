@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// The properties that the catalogue declares as never judged of a lock are exactly
-// those that apply in none of its runs. These runs draw no tokens.
+// The properties that the catalogue declares as never judged for a lock are exactly
+// those that never apply in its runs. These runs draw no tokens.
 func TestPropertiesNeverJudgedOfALock(t *testing.T) {
 	t.Parallel()
 	usual, _ := workloads.Find(workloads.AsUsual)

@@ -13,7 +13,7 @@ type grant struct {
 	lock   string
 	lease  locks.Lease
 	until  time.Duration // on the client's monotonic clock; 0: the lock reports none
-	over   bool          // no more events about it: it is being released, lost, or replaced by another grant
+	over   bool          // its events have ended: it is being released, lost, or replaced by another grant
 	armed  []Request     // points of the release after the entry
 }
 

@@ -162,7 +162,7 @@ func TestEffects(t *testing.T) {
 		{"with sync always all is kept", model.Always, []call{
 			{0, 1, set("k", "v", s)}, {0, 0, crash}, {s, 0, restart}, {2 * s, 0, crash}, {3 * s, 0, restart},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Expired, "k", 1, 0}}},
-		{"a kill loses none of the log", model.Everysec, []call{
+		{"a kill loses no line of the log", model.Everysec, []call{
 			{0, 1, set("k", "v", 0)}, {0, 0, kill}, {0, 0, restart}, {0, 2, setIfAbsent("k", "w", 0)},
 		}, []model.Effect{{model.Created, "k", 1, 1}}},
 		{"a crash loses the last second", model.Everysec, []call{

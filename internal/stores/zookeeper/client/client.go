@@ -3,7 +3,7 @@
 // stops when its session ends.
 //
 // The package observes the library's bytes (wire) to learn facts that the library
-// does not export: which requests have been sent, and which session length was
+// does not export: the requests that were sent, and the session length that was
 // granted. It also sends watches and the session's end there.
 package client
 
@@ -64,7 +64,7 @@ var (
 )
 
 // Open implements zookeeper.Transport. ErrTimeout means that a server has
-// received the request for a session, ErrNotConnected that none has.
+// received the request for a session, ErrNotConnected that no server has.
 func (c *client) Open(ctx context.Context, timeout, length time.Duration) (zookeeper.Session, error) {
 	switch {
 	case ctx.Err() != nil:

@@ -32,8 +32,8 @@ func Valid(c zookeeper.Command) bool {
 	return true
 }
 
-// allowed reports whether a path may contain r: no control characters, no
-// private-use characters, and none that need two characters in Java.
+// allowed reports whether a path may contain r: no control character, no
+// private-use character, and no character that needs two in Java.
 func allowed(r rune) bool {
 	return r > 0x1f && (r < 0x7f || r > 0x9f) && (r < 0xd800 || r > 0xf8ff) && r < 0xfff0
 }

@@ -193,7 +193,7 @@ func (t *tester) wantEvents(h zookeeper.Handle, want ...zookeeper.Event) {
 	}
 }
 
-// wantNoEvent asserts that h has no more events after its server has caught up.
+// wantNoEvent asserts that h has no further events after its server has caught up.
 func (t *tester) wantNoEvent(h zookeeper.Handle) {
 	t.Helper()
 	t.ok(h, flush(""))
