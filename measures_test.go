@@ -100,7 +100,7 @@ func TestFunctionsAreShort(t *testing.T) {
 			if !ok || f.Body == nil {
 				continue
 			}
-			// What one composite literal holds is a table.
+			// A function with a single composite literal is a table.
 			lines, line := 0, func(p token.Pos) int { return s.set.Position(p).Line }
 			lines = line(f.End()) - line(f.Pos()) + 1
 			ast.Inspect(f, func(n ast.Node) bool {

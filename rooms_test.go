@@ -125,7 +125,7 @@ func TestImportsGoUpwardsOnly(t *testing.T) {
 	}
 }
 
-// Who explores in virtual time has no use for containers.
+// Exploring in virtual time needs no containers.
 func TestExploringInTheSimulatorLinksNoContainers(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "./internal/explore", "./internal/sim", "./internal/suiterun", "./internal/results").Output()
 	if err != nil {
@@ -187,8 +187,8 @@ func TestLockCodeBlocksInHostAndPortOnly(t *testing.T) {
 	}
 }
 
-// Below cmd only the catalogue knows the ids of cases: a case is reproduced by
-// what it does, not by what it is called.
+// Below cmd only the catalogue knows the ids of cases: other code must not depend on the
+// name of a case.
 func TestOnlyTheCatalogueKnowsCases(t *testing.T) {
 	for _, s := range sources(t) {
 		if s.room == "internal/catalogue" || strings.HasPrefix(s.room, "cmd/") {

@@ -63,7 +63,7 @@ documented for that: the exit code is 1 if anything is violated.`, names.Times(b
 				}
 			}
 			if f.all && len(args) > 0 {
-				return exit.Errorf(exit.Usage, "--all stands for all cases: leave out %s", strings.Join(args, " "))
+				return exit.Errorf(exit.Usage, "--all means all cases: leave out %s", strings.Join(args, " "))
 			}
 			if err := a.Out.CanKeep(); err != nil {
 				return err

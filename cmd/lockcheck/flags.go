@@ -223,7 +223,7 @@ func shardFlag(fl *pflag.FlagSet, s *explore.Shard) {
 }
 
 func baselineFlag(fl *pflag.FlagSet, to *string) {
-	fl.Var((*fileName)(to), "baseline", "result `file` (result.json, or what --json printed): what is violated there is listed and fails nothing")
+	fl.Var((*fileName)(to), "baseline", "result `file` (result.json, or the output of --json): its violations are known and do not fail the command")
 }
 
 // fileName is the value of a flag that names a file. An empty name is an error: it

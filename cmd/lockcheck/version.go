@@ -22,7 +22,7 @@ import (
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, and what it was built from",
+		Short: "Print the version, and the source of the build",
 		Args:  noArgs,
 		RunE:  func(*cobra.Command, []string) error { return a.printVersion() },
 	}

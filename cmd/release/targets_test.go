@@ -28,7 +28,7 @@ func TestTheCommandCanBeBuiltForEveryTarget(t *testing.T) {
 	}
 	loop := regexp.MustCompile(`for target in (.*); do`).FindStringSubmatch(string(script))
 	if loop == nil {
-		t.Fatal("nobody knows what CI builds")
+		t.Fatal("the script has no list of targets")
 	}
 	built := strings.Fields(loop[1])
 	for _, target := range built {

@@ -63,7 +63,7 @@ func bullets(b *strings.Builder, list []string) {
 func (r *Report) verdict(b *strings.Builder) {
 	promises, aside := r.BrokenPromises()
 	words := map[results.Verdict]string{
-		results.Held:         "Held: what was promised was kept",
+		results.Held:         "Held: every promise was kept",
 		results.Violated:     "Violated: " + names.Count(promises, "promise") + " broken",
 		results.Inconclusive: "Inconclusive: it proves nothing either way",
 		results.Unavailable:  "Not available: the place could not be set up, or broke down",

@@ -26,8 +26,8 @@ func TestThePageBeginsWithTheVerdictAndTheFirstStory(t *testing.T) {
 		cells []results.Cell
 		want  string
 	}{
-		{[]results.Cell{aCell("a", nil)}, "## ✅ Held: what was promised was kept\n\nlockcheck 1.2.3 suite: 10 runs in 1 cell, exit code 0.\n\n### Cells\n"},
-		{[]results.Cell{known(aCell("a", broke))}, "## ✅ Held: what was promised was kept; 1 known violation aside\n"},
+		{[]results.Cell{aCell("a", nil)}, "## ✅ Held: every promise was kept\n\nlockcheck 1.2.3 suite: 10 runs in 1 cell, exit code 0.\n\n### Cells\n"},
+		{[]results.Cell{known(aCell("a", broke))}, "## ✅ Held: every promise was kept; 1 known violation aside\n"},
 		{[]results.Cell{aCell("a", nil), aCell("b", broke)}, "## ❌ Violated: 1 promise broken\n\nlockcheck 1.2.3 suite: 20 runs in 2 cells, exit code 1.\n\n" +
 			"### exclusion is violated: b\n\ntwo held exclusion\n\n```text\nthe story of out/b/history.jsonl\n```\n\n### Cells\n"},
 		{[]results.Cell{keptOf(aCell("regressions/b", broke), "b"), aCell("b", broke), aCell("c", broke)}, "## ❌ Violated: 2 promises broken\n"},

@@ -234,6 +234,6 @@ func (t *taken) picture(verdicts []checker.Verdict, pr checker.Promise) func(io.
 				}
 			}
 		}
-		return errors.New("none of the properties that Porcupine can draw was judged")
+		return errors.New("no property that Porcupine can draw was judged")
 	}
 }

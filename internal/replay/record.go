@@ -86,11 +86,11 @@ func (r record) compare(j *harness.Judged, fit harness.Replay, path string, agai
 	case fit != (harness.Replay{}):
 		return "Not the run that was recorded: " + r.misfit(fit), nil
 	case r.text == nil:
-		return fmt.Sprintf("Each of the %s was asked for, and none was missing.", names.Count(r.choices, "recorded decision")), nil
+		return fmt.Sprintf("Each of the %s was used, and no decision was missing.", names.Count(r.choices, "recorded decision")), nil
 	case bytes.Equal(r.text, now):
 		return "The history is the same to the byte.", nil
 	case len(entries(r.text)) > 0 && len(entries(r.text)) < len(entries(now)) && bytes.HasPrefix(entries(now), entries(r.text)):
-		return "The recorded history is incomplete: its run was cut off. What there is of it is the same to the byte.", nil
+		return "The recorded history is incomplete, because its run was cut off. Its part is the same to the byte.", nil
 	case r.edited:
 		return another + "the schedule was changed since it was recorded.", nil
 	case j.Plan.Lock != r.lock || j.Plan.Options.String() != r.options:

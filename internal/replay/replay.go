@@ -142,7 +142,7 @@ func (to *Player) replayOne(ctx context.Context, file string, f Changes, taken m
 			to.Paragraph(2, "Proves nothing: "+doc.Reason+".")
 		}
 	}
-	words := "It did not come to its end; what it shows it has shown before."
+	words := "The run did not end, but it has shown the violation before that."
 	if early == nil || batch.Unclosed(early) || outdir.Unkept(early) {
 		words, err = before.compare(j, fit, doc.File, func() (*harness.Judged, error) {
 			j, _, err := p.Execute(&again, name)

@@ -114,7 +114,7 @@ func withoutMerged(parts []Source) []Source {
 func (h *Head) differs(o *Head) string {
 	for _, c := range []struct{ what, a, b string }{
 		{"the version of lockcheck", h.Version, o.Version},
-		{"what it was built from", cmp.Or(h.Revision, "unknown"), cmp.Or(o.Revision, "unknown")},
+		{"the source of the build", cmp.Or(h.Revision, "unknown"), cmp.Or(o.Revision, "unknown")},
 		{"the command", h.Command, o.Command},
 		{"the number of shards", fmt.Sprint(h.of()), fmt.Sprint(o.of())},
 	} {

@@ -92,7 +92,7 @@ func TestWhichResultsCount(t *testing.T) {
 		{"a whole one", []*Document{whole}, "0"},
 		{"a whole one and a shard", []*Document{whole, shard(3)}, "the number of shards is 1 in the one and 4 in the other"},
 		{"another version", []*Document{shard(1), changed(func(d *Document) { d.Version = "2" })}, "the version of lockcheck is 1 in the one and 2 in the other"},
-		{"another revision", []*Document{shard(1), changed(func(d *Document) { d.Revision = "abc" })}, "what it was built from is unknown in the one and abc in the other"},
+		{"another revision", []*Document{shard(1), changed(func(d *Document) { d.Revision = "abc" })}, "the source of the build is unknown in the one and abc in the other"},
 		{"another command", []*Document{shard(1), changed(func(d *Document) { d.Command = "suite" })}, "the command is run"},
 		{"another seed", []*Document{shard(1), changed(func(d *Document) { d.Settings["seed"] = "2" })}, "--seed is 1 in the one and 2 in the other"},
 		{"a flag more", []*Document{shard(1), changed(func(d *Document) { d.Settings["runs"] = "2" })}, "--runs is not set in the one and 2 in the other"},

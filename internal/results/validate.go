@@ -98,7 +98,7 @@ func (s *Shards) validate() error {
 	case n == 0:
 		return fmt.Errorf("shards.have is empty: it has to have a number from 1 to %d", s.Of)
 	case n > 1 && n+len(s.Missing) != s.Of:
-		return fmt.Errorf("shards.have and shards.missing have %d numbers: of %d shards one is there, or it is said of each", n+len(s.Missing), s.Of)
+		return fmt.Errorf("shards.have and shards.missing have %d numbers: they need one for each of the %d shards, or shards.have only one", n+len(s.Missing), s.Of)
 	}
 	return nil
 }

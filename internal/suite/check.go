@@ -163,7 +163,7 @@ func (c *check) several(kinds []faults.Fault) {
 	if slices.Equal(c.entry.Faults, []string{names.None}) {
 		for _, key := range []string{"faults-per-run", "mix"} {
 			if c.has(key) {
-				c.wrong(c.at[key], "%s needs a fault, and faults: none has no fault: leave out one of them", key)
+				c.wrong(c.at[key], "%s needs a fault, but faults is none: leave out one of them", key)
 			}
 		}
 	} else if c.entry.Mix && len(kinds) == 1 {

@@ -200,7 +200,7 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{"lockcheck: 1\nlocks: [{lock: zk-recipe, promises: lease-exclusion}]", []string{"2:37: lease-exclusion is of grants that say how long they last, and those of zk-recipe do not: promise exclusion instead"}},
 		{"lockcheck: 1\nlocks: [{lock: mysql-get-lock, on: docker, promises: [ownership]}]", []string{"2:55: ownership is judged by what becomes of rows, and on docker"}},
 		{worker("promises: [exclusion, answers]"), []string{"4:27: answers is judged by what becomes of a lock's entries"}},
-		{entry("faults: none", "faults-per-run: 2"), []string{"5:21: faults-per-run needs a fault, and faults: none has no fault"}},
+		{entry("faults: none", "faults-per-run: 2"), []string{"5:21: faults-per-run needs a fault, but faults is none"}},
 		{entry("faults: [none]", "mix: false"), []string{"5:10: mix needs a fault"}},
 		{entry("faults: [none, pause]", "mix: true"), []string{"5:10: mix needs faults of several kinds, and pause is one"}},
 		{entry("faults: pause", "mix: true"), []string{"5:10: mix needs faults of several kinds, and pause is one"}},

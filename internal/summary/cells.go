@@ -171,7 +171,7 @@ func MatrixMarkdown(w io.Writer, m *results.Document) {
 	}
 	fmt.Fprintf(w, "\n\n")
 	markdownFailures(w, m)
-	fmt.Fprintf(w, "<details><summary>Every cell: what is expected, what was found, and why</summary>\n\n")
+	fmt.Fprintf(w, "<details><summary>Every cell: expected violations, found violations, and the reason</summary>\n\n")
 	fmt.Fprintf(w, "| lock | fault | expected | found | runs | grants | hits | why |\n|---|---|---|---|---|---|---|---|\n")
 	for i := range m.Cells {
 		c := &m.Cells[i]

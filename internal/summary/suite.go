@@ -179,7 +179,7 @@ func (to *Printer) suiteEnd(d *results.Document, first int) {
 	exit := fmt.Sprintf("Exit     %d: %s", d.ExitCode, d.Verdict)
 	switch d.Verdict {
 	case results.Elsewhere:
-		exit += ": what there is to see is in the runs of other shards"
+		exit += ": the runs of other shards decide the result"
 	case results.Inconclusive:
 		exit += ": " + layout.FirstLine(d.Reason)
 	case results.Unavailable:

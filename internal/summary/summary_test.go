@@ -86,7 +86,7 @@ func TestShortNamesOfFaults(t *testing.T) {
 	for _, name := range catalogue.Columns() {
 		short := shortFault(name)
 		if seen[short] != "" || len(short) > 4 {
-			t.Errorf("%s stands for %s and %s", short, seen[short], name)
+			t.Errorf("%s is short for %s and %s", short, seen[short], name)
 		}
 		seen[short] = name
 	}
