@@ -95,7 +95,7 @@ func TestAServerThatIsKilledFromOutsideConvictsNobody(t *testing.T) {
 			for range ended {
 			}
 			result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}.wants(t, tt.code,
-				"is tried again, as the place failed: redis-1 has ended, and no fault was to end it")
+				"is tried again, as the environment failed: redis-1 has ended, and no fault was to end it")
 			var doc results.Document
 			if err := json.Unmarshal(stdout.Bytes(), &doc); err != nil {
 				t.Fatal(err)

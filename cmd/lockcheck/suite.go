@@ -30,8 +30,8 @@ minutes, whatever is left. That is the time for runs, and what is left of it for
 shrinking, which has 5 s in any case. In sim the same command finds the same,
 unless time ends it or --for gives it more.
 
-A run on docker that fails because of the place is tried again once, and
-counted; the last lines say whether it was the place or the lock. What came out
+A run on docker that fails because of the environment is tried again once, and
+counted; the last lines say whether it was the environment or the lock. What came out
 is left in result.json, below --out. It can serve as --baseline: what it says is
 violated is listed and fails nothing.`,
 		Example: `  lockcheck init && lockcheck suite

@@ -117,7 +117,7 @@ func TestAReplayThatCannotBeKeptIsTold(t *testing.T) {
 	for _, args := range [][]string{{"-q"}, nil, {"--json"}} {
 		r := lost(t, append([]string{"replay", file}, args...)...)
 		r.wants(t, usage, "cannot write to --out: ")
-		for _, word := range []string{"the place failed", "its end", "Files ", "lockcheck-out/"} {
+		for _, word := range []string{"the environment failed", "its end", "Files ", "lockcheck-out/"} {
 			if strings.Contains(r.stdout, word) {
 				t.Errorf("%s: %q\n%s", args, word, r.stdout)
 			}

@@ -99,7 +99,7 @@ func (r *Runner) Try(plan *harness.Plan, name, words string) (j *harness.Judged,
 
 // again carries out a plan for the second time, after a failure of the environment.
 func (r *Runner) again(plan *harness.Plan, name, words string, failed error) (*harness.Judged, error) {
-	r.Say("lockcheck: %s is tried again, as the place failed: %v\n", words, failed)
+	r.Say("lockcheck: %s is tried again, as the environment failed: %v\n", words, failed)
 	second := *plan
 	j, _, err := r.Execute(&second, name)
 	return j, err

@@ -100,7 +100,7 @@ func (m *matter) title() string {
 
 // kind names a matter that is not a violation.
 func (m *matter) kind() string {
-	words := map[results.Verdict]string{results.Unavailable: "Place not available", results.Inconclusive: "Proves nothing", ended: "Ended early"}[m.verdict]
+	words := map[results.Verdict]string{results.Unavailable: "Environment not available", results.Inconclusive: "Proves nothing", ended: "Ended early"}[m.verdict]
 	return cmp.Or(words, string(m.verdict))
 }
 

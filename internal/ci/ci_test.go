@@ -103,7 +103,7 @@ func TestMattersAreNamedTheGravestFirst(t *testing.T) {
 	}
 	want := []string{
 		"exclusion is violated: d", "resource is violated: d", "exclusion is violated: e",
-		"Place not available: b", "Place not available: e", "Proves nothing: a", "Proves nothing",
+		"Environment not available: b", "Environment not available: e", "Proves nothing: a", "Proves nothing",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)

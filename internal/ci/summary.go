@@ -66,7 +66,7 @@ func (r *Report) verdict(b *strings.Builder) {
 		results.Held:         "Held: every promise was kept",
 		results.Violated:     "Violated: " + names.Count(promises, "promise") + " broken",
 		results.Inconclusive: "Inconclusive: it proves nothing either way",
-		results.Unavailable:  "Not available: the place could not be set up, or broke down",
+		results.Unavailable:  "Not available: the environment could not be set up, or broke down",
 		results.Elsewhere:    "Elsewhere: nothing is shown without the other shards",
 	}[r.Verdict]
 	if promises > 0 && r.Verdict != results.Violated {
@@ -163,7 +163,7 @@ func (r *Report) cells(b *strings.Builder) {
 func (r *Report) asides(b *strings.Builder) {
 	var list []string
 	if r.Retried > 0 {
-		list = append(list, text(names.Count(r.Retried, "run")+" had to be tried again because of the place, not of a lock."))
+		list = append(list, text(names.Count(r.Retried, "run")+" had to be tried again because of the environment, not of a lock."))
 	}
 	if s := r.Shards; s != nil {
 		list = append(list, text(fmt.Sprintf("These are the runs of %s of %d.", names.Numbered("shard", s.Have), s.Of)))

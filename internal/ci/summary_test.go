@@ -31,9 +31,9 @@ func TestThePageBeginsWithTheVerdictAndTheFirstStory(t *testing.T) {
 		{[]results.Cell{aCell("a", nil), aCell("b", broke)}, "## ❌ Violated: 1 promise broken\n\nlockcheck 1.2.3 suite: 20 runs in 2 cells, exit code 1.\n\n" +
 			"### exclusion is violated: b\n\ntwo held exclusion\n\n```text\nthe story of out/b/history.jsonl\n```\n\n### Cells\n"},
 		{[]results.Cell{keptOf(aCell("regressions/b", broke), "b"), aCell("b", broke), aCell("c", broke)}, "## ❌ Violated: 2 promises broken\n"},
-		{[]results.Cell{inTrouble(aCell("a", nil)), aCell("b", broke)}, "## ⚠️ Not available: the place could not be set up, or broke down; 1 promise broken\n\n" +
+		{[]results.Cell{inTrouble(aCell("a", nil)), aCell("b", broke)}, "## ⚠️ Not available: the environment could not be set up, or broke down; 1 promise broken\n\n" +
 			"lockcheck 1.2.3 suite: 20 runs in 2 cells, exit code 3.\n\n### exclusion is violated: b\n\n" +
-			"two held exclusion\n\n```text\nthe story of out/b/history.jsonl\n```\n\n- ⚠️ Place not available: a: no engine answers\n\n### Cells\n"},
+			"two held exclusion\n\n```text\nthe story of out/b/history.jsonl\n```\n\n- ⚠️ Environment not available: a: no engine answers\n\n### Cells\n"},
 		{[]results.Cell{vacuous(aCell("a", nil))}, "## ❓ Inconclusive: it proves nothing either way\n\nlockcheck 1.2.3 suite: 10 runs in 1 cell, exit code 2.\n\n- ❓ Proves nothing: a: "},
 	} {
 		if got := page(t, aReport(tt.cells...), PageBytes); !strings.HasPrefix(got, tt.want) {
@@ -66,8 +66,8 @@ func TestTheFirstStoryIsPushedOffByNothing(t *testing.T) {
 		t.Errorf("the story begins at %d", at)
 	}
 	for words, count := range map[string]int{
-		"Place not available: docker-0, docker-1, docker-2 and 57 more: no engine answers": 1,
-		"no engine answers; no engine": 125, "Place not available: ": 20, "- and 41 more\n": 1,
+		"Environment not available: docker-0, docker-1, docker-2 and 57 more: no engine answers": 1,
+		"no engine answers; no engine": 125, "Environment not available: ": 20, "- and 41 more\n": 1,
 		"- exclusion of gone-": 20, "- and 40 more\n": 1, "lockcheck replay ": 20, "# and 10 more\n": 1,
 	} {
 		if n := strings.Count(got, words); n != count {
@@ -95,7 +95,7 @@ func TestThePageShowsWhatElseThereIsToKnow(t *testing.T) {
 	for _, words := range []string{
 		"| c | ❌ violated | 10 | exclusion in 10 of 10 runs, first with seed 5 |\n| a\\|b | ☑️ known | 10 | exclusion in 10 of 10 runs, first with seed 5 (known) |\n" +
 			"| d | ✅ held | 10 | exclusion in 10 of 10 runs, first with seed 5 (not promised) |\n",
-		"- 3 runs had to be tried again because of the place, not of a lock.\n", "- These are the runs of shards 1, 2, 3 of 3.\n",
+		"- 3 runs had to be tried again because of the environment, not of a lock.\n", "- These are the runs of shards 1, 2, 3 of 3.\n",
 		"- exclusion of x\\_y: known to the baseline base.json, and found again.\n",
 		"- exclusion of x\\_y: not known to the baseline base.json.\n",
 		"- exclusion of x\\_y: known to the baseline base.json, and not found any more: take it out.\n",

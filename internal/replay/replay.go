@@ -71,7 +71,7 @@ func (to *Player) Replay(ctx context.Context, files []string, f Changes) error {
 		case doc.Properties != nil && outdir.Unkept(err):
 			lines = append(lines, to.replayedLine(file, doc, code)+"; its files could not be written")
 		case doc.Properties != nil:
-			lines = append(lines, to.replayedLine(file, doc, code)+"; then the place failed")
+			lines = append(lines, to.replayedLine(file, doc, code)+"; then the environment failed")
 		default:
 			lines = append(lines, fmt.Sprintf("%s %s: not replayed", to.Sign(checker.Unknown), file))
 		}

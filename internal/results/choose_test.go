@@ -77,7 +77,7 @@ func TestWhichResultsCount(t *testing.T) {
 		{"the same, in another time", []*Document{shard(2), later}, "0"},
 		{"the same, shrunk only once", []*Document{told("known.json", "", "for 9 s"), told("./known.json", "shrunk/history.jsonl", "for 2 s")}, "0"},
 		{"one cut and one whole", []*Document{cut, shard(2)}, "0/result.json and 1/result.json are both shard 2 of 4, and they differ"},
-		{"one that the place failed, and one whole", []*Document{failed, shard(2)}, "and they differ"},
+		{"one that the environment failed, and one whole", []*Document{failed, shard(2)}, "and they differ"},
 		{"one that was ended, and one whole with the same cells", []*Document{ended, shard(2)}, "and they differ"},
 		{"one that an error ended, and one whole", []*Document{changed(func(d *Document) { d.ExitCode = 4 }), shard(3)}, "and they differ"},
 		{"one cut, twice", []*Document{cut, copied(cut)}, "0"},

@@ -187,7 +187,7 @@ func TestAFewRunsThatReachedNothingAreForTheOthersToMakeUp(t *testing.T) {
 		{"open, and what is named did not apply", all(open, na), Inconclusive, "fencing is n/a (no token)"},
 		{"a promise of a later lockcheck", func(d *Document) { d.Cells[0].Promises = checker.Promise{"politeness"} }, Inconclusive, "politeness"},
 		{"a counterexample of the past", all(vacuous, func(d *Document) { d.Cells[0].Kept = true }), Inconclusive, "no client ever got the lock"},
-		{"the place failed", all(vacuous, func(d *Document) { d.Cells[0].Trouble = "gone" }), Unavailable, "gone"},
+		{"the environment failed", all(vacuous, func(d *Document) { d.Cells[0].Trouble = "gone" }), Unavailable, "gone"},
 		{"interrupted", all(vacuous, func(d *Document) { d.Shards.Cut = d.Shards.Have }), Inconclusive, "no client ever got the lock"},
 		{"violated", all(vacuous, func(d *Document) { violate(d, checker.Exclusion) }), Violated, ""},
 		{"not sharded", all(vacuous, func(d *Document) { d.Shards = nil }), Inconclusive, "no client ever got the lock"},

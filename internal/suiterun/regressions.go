@@ -85,7 +85,7 @@ func (run *Run) replayOne(ctx context.Context, k *keptCell) error {
 		case over:
 			k.cell.Cut = "interrupted"
 		case exit.Code(err) == exit.Unavailable && !shown && opened && r.Retried == 0:
-			run.Say("lockcheck: %s is tried again, as the place failed: %v\n", k.file, err)
+			run.Say("lockcheck: %s is tried again, as the environment failed: %v\n", k.file, err)
 			r.Retried++
 			continue
 		case exit.Code(err) == exit.Unavailable:

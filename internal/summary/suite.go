@@ -25,7 +25,7 @@ var standingOf = map[results.Verdict]struct {
 	results.Known:         {checker.Valid, "still broken, as is known:"},
 	results.Violated:      {checker.Violated, "violated"},
 	results.Inconclusive:  {checker.Unknown, "proves nothing:"},
-	results.Unavailable:   {checker.Unknown, "the place failed:"},
+	results.Unavailable:   {checker.Unknown, "the environment failed:"},
 	results.NotApplicable: {checker.NA, "n/a:"},
 	results.Elsewhere:     {checker.NA, "elsewhere:"},
 }
@@ -116,7 +116,7 @@ func cellWords(c *results.Cell) string {
 		words += "; " + names.Count(c.Unfit, "decision") + " not as recorded"
 	}
 	if c.Verdict == results.Violated && c.Trouble != "" {
-		words += "; then the place failed: " + layout.FirstLine(c.Trouble)
+		words += "; then the environment failed: " + layout.FirstLine(c.Trouble)
 	}
 	if c.Cut != "" && c.Reason != c.Cut {
 		words += "; " + c.Cut
@@ -175,7 +175,9 @@ func (to *Printer) suiteEnd(d *results.Document, first int) {
 		second.Add(d.Cells[i].Second())
 	}
 	to.Judges(second)
-	to.Paragraph(9, "Place    "+placeWords(troubled, d.Retried))
+	if troubled > 0 || d.Retried > 0 {
+		to.Paragraph(9, "Docker   "+failureWords(troubled, d.Retried))
+	}
 	exit := fmt.Sprintf("Exit     %d: %s", d.ExitCode, d.Verdict)
 	switch d.Verdict {
 	case results.Elsewhere:
@@ -203,17 +205,14 @@ func (to *Printer) suiteEnd(d *results.Document, first int) {
 	to.CommandLine("Again    ", p.Replay)
 }
 
-// placeWords describes the trouble with an environment: in how many cells it failed,
-// and how many runs were retried.
-func placeWords(troubled, retried int) string {
-	if troubled == 0 && retried == 0 {
-		return "nothing was the matter with it"
-	}
+// failureWords says in how many cells the environment failed, and how many runs were
+// tried again for that.
+func failureWords(troubled, retried int) string {
 	again := names.Count(retried, "run")
 	if troubled == 0 {
 		return fmt.Sprintf("it failed in %s, tried again since", again)
 	}
-	words := fmt.Sprintf("it failed in %s, which says nothing of the lock", names.Count(troubled, "cell"))
+	words := fmt.Sprintf("it failed in %s, which says nothing about the lock", names.Count(troubled, "cell"))
 	if retried > 0 {
 		words += "; " + again + " tried again"
 	}
