@@ -240,5 +240,3 @@ func value(o history.Opt) string {
 	}
 	return number(o.V)
 }
-
-func possessive(name string) string { return name + "'s" }

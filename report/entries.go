@@ -225,14 +225,6 @@ func serving(stays []*stay) []string {
 	return slices.Compact(names)
 }
 
-// several lists servers, or gives their number.
-func several(servers []string) string {
-	if n := len(servers); n > 3 {
-		return fmt.Sprintf("%d servers", n)
-	}
-	return list(servers)
-}
-
 // some lists the servers that have entries of one acquire, or gives their number; if it
 // made entries on others, too, the number says so: "4 of 5 servers".
 func some(stays []*stay) string {

@@ -4,7 +4,36 @@ import (
 	"io"
 	"strings"
 	"unicode"
+
+	"github.com/lockcheck/lockcheck/checker"
 )
+
+// Options are the output settings. The zero value is plain text of 80 columns.
+type Options struct {
+	Width int  // columns; 0: 80, and never fewer than 60
+	Color bool // adds colour; colour alone never carries information
+	ASCII bool // no sign beyond ASCII
+
+	// Promise is the list of properties that the reader expects to hold. If it is
+	// nil, the history's header names them; without that all properties count. A
+	// violation of another property is listed, but the story is not about it.
+	Promise []checker.Property
+	// About chooses the violation that the story tells; "": the most informative one.
+	About checker.Property
+}
+
+// The limits of a story's width.
+const (
+	defaultWidth = 80
+	minWidth     = 60
+)
+
+func (o Options) width() int {
+	if o.Width == 0 {
+		return defaultWidth
+	}
+	return max(o.Width, minWidth)
+}
 
 // page collects the output, line by line. No line is wider than allowed or ends with
 // spaces.

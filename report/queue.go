@@ -1,7 +1,6 @@
 package report
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,15 +21,6 @@ func (d *digest) queues() bool {
 		keys[s.home] = s.key
 	}
 	return false
-}
-
-var anEntry = regexp.MustCompile(`\b(an entry|entry|entries)\b`)
-
-// inQueue replaces entry by node, ZooKeeper's word.
-func inQueue(text string) string {
-	return anEntry.ReplaceAllStringFunc(text, func(s string) string {
-		return strings.NewReplacer("an entry", "a node", "entry", "node", "entries", "nodes").Replace(s)
-	})
 }
 
 // ahead returns the entries that were in the queue before s when it came.

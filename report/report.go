@@ -9,51 +9,15 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Options are the output settings. The zero value is plain text of 80 columns.
-type Options struct {
-	Width int  // columns; 0: 80, and never fewer than 60
-	Color bool // adds colour; colour alone never carries information
-	ASCII bool // no sign beyond ASCII
-
-	// Promise is the list of properties that the reader expects to hold. If it is
-	// nil, the history's header names them; without that all properties count. A
-	// violation of another property is listed, but the story is not about it.
-	Promise []checker.Property
-	// About chooses the violation that the story tells; "": the most informative one.
-	About checker.Property
-}
-
-// The limits of a story's width.
-const (
-	defaultWidth = 80
-	minWidth     = 60
-)
-
-func (o Options) width() int {
-	if o.Width == 0 {
-		return defaultWidth
-	}
-	return max(o.Width, minWidth)
-}
-
 // StoryEntries is the largest number of entries of a history with a story: the work
 // grows faster than the history, and a person would not read the story.
 const StoryEntries = 100_000
-
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
 
 // TooLong returns the reason why a history with n entries has no story.
 func TooLong(n int) string {
@@ -232,12 +196,4 @@ func promise(h *history.History, o Options) func(checker.Property) bool {
 		}
 		return false
 	}
-}
-
-// sentence returns a verdict's sentence, without its full stop.
-func sentence(v *checker.Verdict) string {
-	if v.Witness == nil || v.Witness.Sentence == "" {
-		return "what follows convicts it"
-	}
-	return strings.TrimSuffix(v.Witness.Sentence, ".")
 }

@@ -69,36 +69,3 @@ func trim(s string) string {
 	}
 	return s
 }
-
-func number[T int64 | uint64](n T) string { return fmt.Sprint(n) }
-
-// times returns how often something happened: "once", "twice", "3 times".
-func times(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return number(int64(n)) + " times"
-}
-
-// more returns a number of further things: "1 more grant", "2 more grants".
-func more(n int, thing string) string {
-	if n > 1 {
-		thing += "s"
-	}
-	return number(int64(n)) + " more " + thing
-}
-
-// list joins words: "a", "a and b", "a, b and c".
-func list(words []string) string {
-	switch n := len(words); n {
-	case 0:
-		return ""
-	case 1:
-		return words[0]
-	default:
-		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
-	}
-}

@@ -55,3 +55,11 @@ var outcomes = [...]struct {
 	checker.Unknown:  {"?", "unknown", warn},
 	checker.NA:       {"-", "n/a", dim},
 }
+
+// sentence returns a verdict's sentence, without its full stop.
+func sentence(v *checker.Verdict) string {
+	if v.Witness == nil || v.Witness.Sentence == "" {
+		return "what follows convicts it"
+	}
+	return strings.TrimSuffix(v.Witness.Sentence, ".")
+}
