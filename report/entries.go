@@ -175,9 +175,6 @@ func (d *digest) lasted(s *stay) bool {
 	return d.at(s.to)-d.at(s.since) >= d.h.Header.Lease()-d.noise()
 }
 
-// noise returns the largest error of a time that a story gives as exact.
-func (d *digest) noise() time.Duration { return d.slack() / 20 }
-
 // spread returns the moment m of entries on several servers. If the times of their
 // positions differ, the moment gives the first and the last one.
 func (d *digest) spread(all []*stay, pos func(*stay) int, m moment) moment {

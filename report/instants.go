@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -172,3 +173,67 @@ func (d *digest) blurred(f *fault) bool {
 func (d *digest) strike(f *fault) (from, to time.Duration) {
 	return d.at(f.begins), d.at(max(f.sure, f.latest))
 }
+
+// join merges faults that do the same at the same time: the two cut links of a
+// client, the fast clocks of three servers.
+func (d *digest) join() {
+	type when struct {
+		kind string
+		slot time.Duration
+	}
+	width := max(d.nearly(), 1)
+	near := map[when][]*fault{} // the faults that began in one slot of this length
+	var joined []*fault
+	for _, f := range d.faults {
+		slot := d.at(f.start) / width
+		var others []*fault
+		for s := slot - 1; s <= slot+1; s++ {
+			others = append(others, near[when{f.Name, s}]...)
+		}
+		i := slices.IndexFunc(others, func(o *fault) bool { return d.alike(o, f) })
+		if i < 0 {
+			joined = append(joined, f)
+			at := when{f.Name, slot}
+			near[at] = append(near[at], f)
+			continue
+		}
+		o := others[i]
+		both := *o
+		both.on = slices.Clone(o.on)
+		for _, name := range f.on {
+			if !slices.Contains(both.on, name) {
+				both.on = append(both.on, name)
+			}
+		}
+		if o.link() {
+			slices.Sort(both.on[len(o.victims()):])
+		}
+		both.hits.V += f.hits.V
+		*o = both
+	}
+	d.faults = joined
+}
+
+// alike reports whether a story can treat two faults as one.
+func (d *digest) alike(a, b *fault) bool {
+	disturbs := a.link() && !a.Once // a message that one of the links lost was lost on all
+	return a.Name == b.Name && !a.Ends && (disturbs || a.hit() && b.hit()) &&
+		a.point == b.point && a.text == b.text && a.amount == b.amount &&
+		(!a.link() || slices.Equal(a.victims(), b.victims()) && len(a.on) > 1 && len(b.on) > 1) &&
+		d.atOnce(a.start, b.start) && (a.end == none) == (b.end == none) && (a.end == none || d.atOnce(a.end, b.end))
+}
+
+// atOnce reports whether two positions have the same time. With real servers nearly
+// the same time counts, if only other faults are between them.
+func (d *digest) atOnce(a, b int) bool {
+	a, b = min(a, b), max(a, b)
+	if d.at(a) == d.at(b) {
+		return true
+	}
+	return d.at(b)-d.at(a) <= d.nearly() && !slices.ContainsFunc(d.h.Entries[a:b], func(e history.Entry) bool {
+		return e.Process.Name != history.Nemesis
+	})
+}
+
+// nearly returns the largest distance of two lines of nearly the same time.
+func (d *digest) nearly() time.Duration { return d.slack() / 10 }

@@ -7,13 +7,6 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// promotion is a replica that replaced another server as the master.
-type promotion struct {
-	pos         int
-	server, old string
-	gone        bool // the replaced server was down
-}
-
 // promote processes a promotion. The new master has the entries of the old one,
 // except those that it reports as lost at once. An old master that is not down keeps
 // its entries. While it is cut off it does not learn that it was replaced.

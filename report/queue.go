@@ -2,26 +2,9 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
 )
-
-// queues reports whether the entries of a lock are places in a queue: one server has
-// several of them, by different keys; or nodes of an ensemble, by path.
-func (d *digest) queues() bool {
-	keys := map[string]string{} // by server
-	for _, s := range d.stays {
-		if strings.HasPrefix(s.key, "/") { // a path
-			return true
-		}
-		if key, ok := keys[s.home]; ok && key != s.key {
-			return true
-		}
-		keys[s.home] = s.key
-	}
-	return false
-}
 
 // ahead returns the entries that were in the queue before s when it came.
 func (d *digest) ahead(s *stay) (list []*stay) {

@@ -1,32 +1,6 @@
 package report
 
-import (
-	"slices"
-
-	"github.com/lockcheck/lockcheck/history"
-)
-
-// renewed processes a report that g is valid until another time. If the rate of its
-// client's clocks changes, the same lease ends at another instant: that is not a
-// renewal.
-func (d *digest) renewed(g *grant, pos int, e *history.Entry) {
-	was := g.until(pos)
-	if e.ValidUntil > was && g.holds(pos) && !slices.ContainsFunc(d.faults, func(f *fault) bool {
-		return f.Rate && f.strikes(g.client) && (d.at(f.begins) <= e.Time && e.Time <= d.at(f.start) || f.end != none && d.at(f.heals) <= e.Time && e.Time <= d.at(f.end))
-	}) {
-		g.renewals = append(g.renewals, pos)
-	}
-}
-
-// renewed returns how often g, which may be nil, had been renewed in the background by a
-// position.
-func (g *grant) renewed(pos int) int {
-	if g == nil {
-		return 0
-	}
-	n, _ := slices.BinarySearch(g.renewals, pos+1)
-	return n
-}
+import "github.com/lockcheck/lockcheck/history"
 
 // renewals tells how often the grants of the story were renewed in the background,
 // and which client noticed that it had lost one.

@@ -3,84 +3,11 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 )
-
-// stay is the time that one entry was in a store: in that of one server, and of the
-// servers that replaced it as the master.
-type stay struct {
-	home     string // the server that made it
-	server   string // the server that has it now, or had it last
-	key      string
-	lock     string
-	op       *op // the acquire that made it; nil: unknown
-	from, to int // none: it was there to the end
-	since    int // the start of its current lease: it was made or prolonged there
-	how      string
-	by       *op  // the operation whose request ended it; nil: none
-	back     bool // it came back: a server lost its removal
-	missing  bool // a new master did not have it
-	on       []stretch
-}
-
-// stretch is the time that a server had an entry.
-type stretch struct {
-	server   string
-	from, to int  // none: to the end
-	may      bool // to is when it could first have learned that it was replaced
-}
-
-// place identifies an entry whose acquire is unknown.
-type place struct{ server, key, lock string }
-
-// client returns the entry's owner, or "" if it is unknown.
-func (s *stay) client() string {
-	if s.op == nil {
-		return ""
-	}
-	return s.op.client
-}
-
-// owner returns client as the possessor of something: "c1's".
-func (s *stay) owner() string {
-	if s.op == nil {
-		return "somebody's"
-	}
-	return possessive(s.op.client)
-}
-
-// grant returns the grant that its owner learned of, or nil.
-func (s *stay) grant() *grant {
-	if s.op == nil {
-		return nil
-	}
-	return s.op.grant
-}
-
-// own reports whether its owner removed it.
-func (s *stay) own() bool {
-	return s.by != nil && (s.by == s.op || s.by.grant != nil && s.by.grant == s.grant())
-}
-
-// leave ends the open stretch of a server.
-func (s *stay) leave(server string, pos int) {
-	for i := range s.on {
-		if x := &s.on[i]; x.server == server && (x.to == none || x.may) {
-			x.to, x.may = pos, false
-		}
-	}
-}
-
-// resign ends the stretch unless a line of the server ends it later.
-func (s *stay) resign(server string, pos int) {
-	for i := range s.on {
-		if x := &s.on[i]; x.server == server && x.to == none {
-			x.to, x.may = pos, true
-		}
-	}
-}
 
 func (d *digest) fromServer(pos int, e *history.Entry) {
 	by, made := d.opAt(e.By), d.opAt(e.Op)
@@ -268,4 +195,20 @@ func homes(stays []*stay) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// queues reports whether the entries of a lock are places in a queue: one server has
+// several of them, by different keys; or nodes of an ensemble, by path.
+func (d *digest) queues() bool {
+	keys := map[string]string{} // by server
+	for _, s := range d.stays {
+		if strings.HasPrefix(s.key, "/") { // a path
+			return true
+		}
+		if key, ok := keys[s.home]; ok && key != s.key {
+			return true
+		}
+		keys[s.home] = s.key
+	}
+	return false
 }

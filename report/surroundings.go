@@ -137,15 +137,3 @@ func (p *plot) lane(f *fault) string {
 	}
 	return f.on[0]
 }
-
-// clause is a phrase of the fault's words as subject and predicate.
-func (d *digest) clause(f *fault, phrase string) (who, did string) {
-	text := d.fill(f, phrase)
-	for _, who := range []string{f.clock(), f.whom(), "the network"} {
-		if did, ok := strings.CutPrefix(text, who+" "); ok {
-			return who, did
-		}
-	}
-	who, did, _ = strings.Cut(text, " ")
-	return who, did
-}
