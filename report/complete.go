@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -61,16 +60,6 @@ func (p *plot) complete() {
 	})
 	if p.whole && !slices.ContainsFunc(p.d.grants, func(g *grant) bool { return !p.told(g.got) }) {
 		p.coda, p.whole = "", false
-	}
-}
-
-// weigh gives the moments that tell adds a weight, unless they weigh less.
-func (p *plot) weigh(w weight, tell func()) {
-	n := len(p.moments)
-	tell()
-	for i := range p.moments[n:] {
-		m := &p.moments[n+i]
-		m.weight = max(m.weight, w)
 	}
 }
 
@@ -134,32 +123,6 @@ func (p *plot) fails(o *op) {
 			line: o.client + " tries to release the lock, which it does not hold, and is refused",
 		})
 	}
-}
-
-// ended returns in words how an acquire ended without a grant.
-func (p *plot) ended(o *op) (who, did, does string) {
-	switch {
-	case o.err == history.ErrHeld:
-		return o.client, "was refused the lock", "is refused the lock"
-	case o.err == history.ErrTimeout:
-		return o.client, "stopped waiting for the lock", "stops waiting for the lock"
-	case o.outcome == history.Info:
-		return possessive(o.client) + " acquire", "ended, its outcome unknown", "ends, its outcome unknown"
-	}
-	why := p.d.reason(o)
-	return o.client, "ended its acquire without a grant" + why, "ends its acquire without a grant" + why
-}
-
-// longestReason is the largest number of characters of an error's text that a story repeats.
-const longestReason = 60
-
-// reason returns the text of the error with which an operation ended, in brackets, or "".
-func (d *digest) reason(o *op) string {
-	text, _, _ := strings.Cut(strings.TrimPrefix(d.h.Entries[o.done].Text, o.err+": "), "\n")
-	if text == "" || len([]rune(text)) > longestReason {
-		return ""
-	}
-	return " (" + text + ")"
 }
 
 // apart tells that a holder had released the lock before the next one of the story was

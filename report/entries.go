@@ -9,45 +9,6 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// loss tells how the entries of g ended, up to the climax, other than by its own
-// release. depth limits how far back the story goes.
-func (p *plot) loss(g *grant, depth int) bool {
-	if p.d.stayOf(g.op) == nil {
-		return p.leaseEnded(g)
-	}
-	var gone []*stay
-	if inner := g.deepened(p.climax); inner != nil {
-		p.deepens(inner)
-		return true
-	}
-	vain := g.inVain()
-	for _, s := range g.op.stays {
-		if s.to != none && s.to <= p.climax && !s.own() && !slices.Contains(vain, s) && (s.by != nil || s.how == history.Expire || s.how == history.Lose) {
-			gone = append(gone, s)
-		}
-	}
-	slices.SortStableFunc(gone, func(a, b *stay) int { return cmp.Compare(a.to, b.to) })
-	for len(gone) > 0 {
-		together := p.d.together(gone)
-		switch s := gone[0]; s.how {
-		case history.Expire:
-			p.expired(gone[:together]...)
-		case history.Lose:
-			p.lost(s)
-		default:
-			if c := s.by.grant; c != nil && c.got < s.to && depth > 0 {
-				p.granted(c, "", "")
-				p.loss(c, depth-1)
-			}
-			p.trespass(s)
-		}
-		if gone = gone[together:]; len(gone) == 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // together returns how many of the first entries of gone expired, or were removed by
 // their owner, as one: on several servers, at about the same time.
 func (d *digest) together(gone []*stay) int {
@@ -57,25 +18,6 @@ func (d *digest) together(gone []*stay) int {
 		n++
 	}
 	return n
-}
-
-// leaseEnded is for histories that do not show the servers: the lease is known only
-// from its holder's lines.
-func (p *plot) leaseEnded(g *grant) bool {
-	until := g.until(p.climax)
-	if until == 0 || until >= p.d.at(p.climax) {
-		return false
-	}
-	pos := slices.IndexFunc(p.d.h.Entries, func(e history.Entry) bool { return e.Time >= until })
-	if pos <= g.got || !g.holds(pos) {
-		return false
-	}
-	p.add(moment{
-		pos: pos, at: until, noEntry: true, lane: g.client, who: g.client + "'s lease",
-		did:  "ended" + p.still(g, pos),
-		line: g.client + "'s lease ends",
-	})
-	return true
 }
 
 // still returns a clause about what a holder did not know. It believes that it holds up
@@ -209,6 +151,36 @@ func (p *plot) lost(s *stay) {
 		pos: s.to, lane: s.server, who: s.server,
 		did:  did + " " + s.owner() + " entry" + why + p.still(s.grant(), s.to),
 		line: s.server + " " + does + " " + s.owner() + " entry" + why,
+	})
+}
+
+// isBack tells that an entry is there again because a server lost its removal.
+func (p *plot) isBack(s *stay) {
+	m := moment{
+		pos: s.from, lane: s.home, who: s.owner() + " entry",
+		did:  "was there again: " + s.home + " had lost its removal",
+		line: s.owner() + " entry is there again: " + s.home + " has lost its removal",
+	}
+	for _, x := range p.d.promotions {
+		if x.server == s.home && p.d.inherits(x.pos, s.from) {
+			m.did = "was there again: its removal had not reached " + s.home
+			m.line = s.owner() + " entry is there again: its removal had not reached " + s.home
+		}
+	}
+	p.add(m)
+}
+
+// isMissing tells that a new master never had an entry that another server may still
+// have.
+func (p *plot) isMissing(s *stay) {
+	entry := s.owner() + " entry"
+	if p.d.h.Header.Nodes > 1 {
+		entry += " on " + s.home
+	}
+	p.add(moment{
+		pos: s.to, lane: s.server, who: s.server,
+		did:  "did not have " + entry + ", which had not reached it" + p.still(s.grant(), s.to),
+		line: s.server + " does not have " + entry + ": it had not reached it",
 	})
 }
 

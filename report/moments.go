@@ -3,73 +3,11 @@ package report
 import (
 	"fmt"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 )
-
-// moment is one event in two forms: a sentence in the past tense, and a line of the
-// list.
-type moment struct {
-	pos    int // position of its entry
-	at     time.Duration
-	lane   string // the lane of its number: a client, a server, the resource
-	actor  string // the client that acts; "": no client
-	who    string // the subject of its sentence
-	did    string // the rest of the sentence; "": in the list only
-	where  string // between the time and the subject: "before its write left"
-	line   string
-	weight weight
-	gets   bool   // a client is granted the lock
-	wakes  bool   // a paused client goes on
-	joins  string // the client that queues up; "": no client
-	faults []int  // the first lines of the faults that it tells of
-
-	between string // its time in words if it is uncertain: "0.80 s and 1.64 s"
-
-	obvious bool // right after the moment before it, where adds nothing new
-
-	noEntry bool // it has a time of its own, and pos is the entry after it
-
-	answers         int    // of the answer to a release: the release's position
-	answered, reads string // what it says if it is one sentence, and one line, with the release; "": it is not
-}
-
-// weight is the importance of a moment. The least important ones are dropped if there
-// are too many.
-type weight uint8
-
-const (
-	key    weight = iota // there is no story without it
-	side                 // it helps the reader to understand
-	detail               // optional
-	minor                // optional, and without a sentence
-)
-
-// add adds a moment, unless its entry has one already.
-func (p *plot) add(m moment) {
-	if !m.noEntry {
-		if p.told(m.pos) {
-			return
-		}
-		m.at = p.d.at(m.pos)
-		p.said[m.pos] = true
-	}
-	if p.d.queue {
-		m.did, m.line = inQueue(m.did), inQueue(m.line)
-	}
-	p.moments = append(p.moments, m)
-}
-
-func (p *plot) told(pos int) bool { return p.said[pos] }
-
-// with gives a client a lane.
-func (p *plot) with(client string) {
-	if client != "" && !slices.Contains(p.clients, client) {
-		p.clients = append(p.clients, client)
-	}
-}
 
 // granted tells that g's client learned of its grant. note and now add the meaning of
 // that, in the sentence and in the list.
@@ -167,13 +105,6 @@ func (p *plot) terms(g *grant) (token, lease string) {
 		lease = "lease until " + p.d.units.at(until)
 	}
 	return token, lease
-}
-
-// holder tells how g was granted, and how its entry ended while its client believed
-// that it was there. It reports whether the entry ended.
-func (p *plot) holder(g *grant) bool {
-	p.granted(g, "", "")
-	return p.loss(g, 2)
 }
 
 // leaves tells how a holder released the lock, and the outcome. If the answer took long,
@@ -366,22 +297,28 @@ func (p *plot) next(pos int, note, now string) {
 	}
 }
 
-// ride draws a request from its invoke to its effect if the request took long, and
-// not only because its client was paused.
-func (p *plot) ride(o *op) {
-	if o == nil || o.effect == none || slices.Contains(p.rides, o) {
-		return
+// ended returns in words how an acquire ended without a grant.
+func (p *plot) ended(o *op) (who, did, does string) {
+	switch {
+	case o.err == history.ErrHeld:
+		return o.client, "was refused the lock", "is refused the lock"
+	case o.err == history.ErrTimeout:
+		return o.client, "stopped waiting for the lock", "stops waiting for the lock"
+	case o.outcome == history.Info:
+		return possessive(o.client) + " acquire", "ended, its outcome unknown", "ends, its outcome unknown"
 	}
-	if (o.f == history.Acquire || o.f == history.Try) && !before(o.done, o.effect) {
-		return // it may have asked several times, the last time just before
+	why := p.d.reason(o)
+	return o.client, "ended its acquire without a grant" + why, "ends its acquire without a grant" + why
+}
+
+// longestReason is the largest number of characters of an error's text that a story repeats.
+const longestReason = 60
+
+// reason returns the text of the error with which an operation ended, in brackets, or "".
+func (d *digest) reason(o *op) string {
+	text, _, _ := strings.Cut(strings.TrimPrefix(d.h.Entries[o.done].Text, o.err+": "), "\n")
+	if text == "" || len([]rune(text)) > longestReason {
+		return ""
 	}
-	long := p.d.at(o.effect) - p.d.at(o.invoke)
-	for _, f := range p.d.faults {
-		if f.Name == pause && f.strikes(o.client) && f.start >= o.invoke && before(f.end, o.effect) {
-			long -= p.d.at(f.end) - p.d.at(f.start)
-		}
-	}
-	if long > p.d.slack() {
-		p.rides = append(p.rides, o)
-	}
+	return " (" + text + ")"
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -57,36 +56,6 @@ func (p *plot) precedent(x, y *grant) {
 		}
 		p.trespass(s)
 	}
-}
-
-// lock returns the lock's name as a title has it.
-func (p *plot) lock() string {
-	if p.d.lock == "" {
-		return "the lock"
-	}
-	return strconv.Quote(p.d.lock)
-}
-
-// both returns the time in which both held.
-func both(d *digest, x, y *grant) span {
-	end := x.end
-	if before(y.end, end) {
-		end = y.end
-	}
-	s := span{label: "both hold", x: x, y: y, from: d.at(y.got), to: d.at(end)}
-	if x.client == y.client {
-		s.label = "holds twice"
-	}
-	return s
-}
-
-// during returns a span in words.
-func (p *plot) during(s span) string {
-	from, to := p.d.units.at(s.from), p.d.units.at(s.to)
-	if from == to {
-		return "at " + from
-	}
-	return "from " + from + " to " + to
 }
 
 // enters tells that y was granted the lock while x held it.

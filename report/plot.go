@@ -1,19 +1,16 @@
 package report
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
-	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 )
 
 // plot is the content of a story: its moments in order, and the marks in the lanes.
-// Each property has a function that collects them; shared functions are in
-// moments.go.
+// Each property has a function that collects them, see tellOf; moments.go, entries.go,
+// access.go and loss.go are for all.
 type plot struct {
 	d          *digest
 	title      string // the verdict's title; "": use the witness's sentence
@@ -31,6 +28,44 @@ type plot struct {
 	everyFault bool   // no promise was broken: the story tells of every fault, or how many more there were
 	intact     bool   // every update of the resource was computed from the value that it replaced
 }
+
+// moment is one event in two forms: a sentence in the past tense, and a line of the
+// list.
+type moment struct {
+	pos    int // position of its entry
+	at     time.Duration
+	lane   string // the lane of its number: a client, a server, the resource
+	actor  string // the client that acts; "": no client
+	who    string // the subject of its sentence
+	did    string // the rest of the sentence; "": in the list only
+	where  string // between the time and the subject: "before its write left"
+	line   string
+	weight weight
+	gets   bool   // a client is granted the lock
+	wakes  bool   // a paused client goes on
+	joins  string // the client that queues up; "": no client
+	faults []int  // the first lines of the faults that it tells of
+
+	between string // its time in words if it is uncertain: "0.80 s and 1.64 s"
+
+	obvious bool // right after the moment before it, where adds nothing new
+
+	noEntry bool // it has a time of its own, and pos is the entry after it
+
+	answers         int    // of the answer to a release: the release's position
+	answered, reads string // what it says if it is one sentence, and one line, with the release; "": it is not
+}
+
+// weight is the importance of a moment. The least important ones are dropped if there
+// are too many.
+type weight uint8
+
+const (
+	key    weight = iota // there is no story without it
+	side                 // it helps the reader to understand
+	detail               // optional
+	minor                // optional, and without a sentence
+)
 
 // span is a time that the lanes point out, as "both hold".
 type span struct {
@@ -50,131 +85,44 @@ func (s span) names() string {
 	return s.x.client + ", " + s.y.client + " hold"
 }
 
+// add adds a moment, unless its entry has one already.
+func (p *plot) add(m moment) {
+	if !m.noEntry {
+		if p.told(m.pos) {
+			return
+		}
+		m.at = p.d.at(m.pos)
+		p.said[m.pos] = true
+	}
+	if p.d.queue {
+		m.did, m.line = inQueue(m.did), inQueue(m.line)
+	}
+	p.moments = append(p.moments, m)
+}
+
+func (p *plot) told(pos int) bool { return p.said[pos] }
+
+// with gives a client a lane.
+func (p *plot) with(client string) {
+	if client != "" && !slices.Contains(p.clients, client) {
+		p.clients = append(p.clients, client)
+	}
+}
+
+// weigh gives the moments that tell adds a weight, unless they weigh less.
+func (p *plot) weigh(w weight, tell func()) {
+	n := len(p.moments)
+	tell()
+	for i := range p.moments[n:] {
+		m := &p.moments[n+i]
+		m.weight = max(m.weight, w)
+	}
+}
+
 // maxMoments is how many moments a story has: each is numbered by one digit.
 const maxMoments = 9
 
-// choose returns the violation that a story is about, or nil if the reader's promise
-// covers no violation.
-func choose(h *history.History, verdicts []checker.Verdict, o Options) *checker.Verdict {
-	promised := promise(h, o)
-	var best *checker.Verdict
-	for i := range verdicts {
-		v := &verdicts[i]
-		switch {
-		case v.Outcome != checker.Violated:
-		case v.Property == o.About:
-			return v
-		case promised(v.Property) && (best == nil || telling(v.Property) < telling(best.Property)):
-			best = v
-		}
-	}
-	return best
-}
-
-// telling orders properties by how much a story of their violation explains.
-func telling(p checker.Property) int {
-	order := [...]checker.Property{
-		checker.Exclusion, checker.LeaseExclusion, checker.Ownership, checker.Resource,
-		checker.Fencing, checker.Answers, checker.Fairness, checker.Liveness, checker.Handover,
-	}
-	if i := slices.Index(order[:], p); i >= 0 {
-		return i
-	}
-	return len(order)
-}
-
-// newPlot collects the moments of a story.
-func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Verdict) *plot {
-	d := newDigest(h)
-	if len(d.all) == 0 {
-		return &plot{d: d.of("")}
-	}
-	lock := d.all[0].lock
-	var witness []int
-	if subject != nil && subject.Witness != nil {
-		for _, pos := range subject.Witness.Entries {
-			if pos < 0 || pos >= len(h.Entries) {
-				continue
-			}
-			witness = append(witness, pos)
-			if h.Entries[pos].Process.Name != history.Nemesis {
-				lock = d.lockAt(pos)
-			}
-		}
-	}
-	slices.Sort(witness)
-	p := &plot{d: d.of(lock), said: map[int]bool{}, climax: len(h.Entries) - 1}
-	p.intact = slices.ContainsFunc(verdicts, func(v checker.Verdict) bool {
-		return v.Property == checker.Resource && v.Outcome == checker.Valid
-	})
-	if p.everyFault = subject == nil; p.everyFault {
-		p.calm()
-	} else if !p.tellOf(subject.Property, witness) {
-		p.bare(witness)
-	} else {
-		p.apart()
-	}
-	p.renewals()
-	p.surroundings()
-	p.settle()
-	p.further()
-	if p.everyFault && !p.whole && !p.empty() {
-		p.coda = strings.TrimSpace(p.coda + " " + p.rest())
-	}
-	if p.everyFault && slices.ContainsFunc(verdicts, func(v checker.Verdict) bool {
-		return v.Property == checker.Handover && v.Outcome == checker.Valid
-	}) {
-		p.coda = strings.TrimSpace(p.coda + " " + p.excused())
-	}
-	return p
-}
-
-// tellOf tells of a violation. It returns false if the witness lacks the facts for
-// such a story.
-func (p *plot) tellOf(property checker.Property, witness []int) bool {
-	switch property {
-	case checker.Exclusion, checker.LeaseExclusion:
-		return p.overlap(witness)
-	case checker.Ownership:
-		return p.ownership(witness)
-	case checker.Resource:
-		return p.resource(witness)
-	case checker.Fencing:
-		return p.fencing(witness)
-	case checker.Answers:
-		return p.answers(witness)
-	case checker.Liveness, checker.Handover:
-		return p.waiting(witness, property == checker.Liveness)
-	case checker.Fairness:
-		return p.fairness(witness)
-	}
-	return false
-}
-
 func (p *plot) empty() bool { return len(p.moments) == 0 }
-
-// settle sorts the moments, and drops the least important ones if there are too many.
-func (p *plot) settle() {
-	p.order()
-	p.gather()
-	for weight := minor; len(p.moments) > maxMoments && weight > key; weight-- {
-		room := maxMoments
-		for i := range p.moments {
-			if p.moments[i].weight < weight {
-				room--
-			}
-		}
-		p.moments = slices.DeleteFunc(p.moments, func(m moment) bool {
-			if m.weight == weight {
-				room--
-			}
-			return m.weight == weight && room < 0
-		})
-	}
-	if len(p.moments) > maxMoments {
-		p.moments = p.moments[:maxMoments]
-	}
-}
 
 // grantsAt returns the grants whose acquires completed at the positions.
 func (p *plot) grantsAt(witness []int) []*grant {
@@ -187,60 +135,52 @@ func (p *plot) grantsAt(witness []int) []*grant {
 	return list
 }
 
-// order sorts the moments, and the lanes of clients by their first ones.
-func (p *plot) order() {
-	slices.SortStableFunc(p.moments, func(a, b moment) int {
-		if a.pos == b.pos && a.noEntry != b.noEntry {
-			if a.noEntry {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.pos, b.pos)
-	})
-	for i := range p.moments {
-		m := &p.moments[i]
-		if m.gets && slices.ContainsFunc(p.moments[:i], func(o moment) bool { return o.gets && o.actor == m.actor }) {
-			m.did = strings.Replace(m.did, "granted the lock", "granted the lock again", 1)
-			m.line = strings.Replace(m.line, "acquires the lock", "acquires the lock again", 1)
-		}
+// both returns the time in which both held.
+func both(d *digest, x, y *grant) span {
+	end := x.end
+	if before(y.end, end) {
+		end = y.end
 	}
-	for i := len(p.moments) - 1; i > 0; i-- {
-		release, m := &p.moments[i-1], &p.moments[i]
-		if m.answered == "" || m.answers != release.pos {
-			continue
-		}
-		at := "; at " + p.d.units.at(m.at) + " it "
-		if release.did != "" {
-			release.did += at + m.answered
-		}
-		release.line += at + m.reads
-		p.moments = slices.Delete(p.moments, i, i+1)
+	s := span{label: "both hold", x: x, y: y, from: d.at(y.got), to: d.at(end)}
+	if x.client == y.client {
+		s.label = "holds twice"
 	}
-	first := func(client string) int {
-		i := slices.IndexFunc(p.moments, func(m moment) bool { return m.lane == client })
-		if i < 0 {
-			return len(p.moments)
-		}
-		return i
-	}
-	slices.SortStableFunc(p.clients, func(a, b string) int { return cmp.Compare(first(a), first(b)) })
+	return s
 }
 
-// bare tells of a witness about which only its lines are known.
-func (p *plot) bare(witness []int) {
-	p.title = ""
-	for _, pos := range witness {
-		e := &p.d.h.Entries[pos]
-		who := e.Process.Name
-		if e.Process.Client() {
-			who = client(e)
-			p.with(who)
+// lock returns the lock's name as a title has it.
+func (p *plot) lock() string {
+	if p.d.lock == "" {
+		return "the lock"
+	}
+	return strconv.Quote(p.d.lock)
+}
+
+// during returns a span in words.
+func (p *plot) during(s span) string {
+	from, to := p.d.units.at(s.from), p.d.units.at(s.to)
+	if from == to {
+		return "at " + from
+	}
+	return "from " + from + " to " + to
+}
+
+// ride draws a request from its invoke to its effect if the request took long, and
+// not only because its client was paused.
+func (p *plot) ride(o *op) {
+	if o == nil || o.effect == none || slices.Contains(p.rides, o) {
+		return
+	}
+	if (o.f == history.Acquire || o.f == history.Try) && !before(o.done, o.effect) {
+		return // it may have asked several times, the last time just before
+	}
+	long := p.d.at(o.effect) - p.d.at(o.invoke)
+	for _, f := range p.d.faults {
+		if f.Name == pause && f.strikes(o.client) && f.start >= o.invoke && before(f.end, o.effect) {
+			long -= p.d.at(f.end) - p.d.at(f.start)
 		}
-		what := e.F
-		if e.Process.Client() {
-			what = fmt.Sprintf("%s %s", e.Type, e.F)
-		}
-		p.add(moment{pos: pos, lane: who, who: who, did: "noted “" + what + "”", line: who + ": " + what})
+	}
+	if long > p.d.slack() {
+		p.rides = append(p.rides, o)
 	}
 }

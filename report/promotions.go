@@ -88,47 +88,6 @@ func (d *digest) serves(name string) bool {
 	return d.servers[name]
 }
 
-// promotes tells of the promotions that matter to the story, and of the entries that
-// replaced servers threw away. It tells of those between its first moment and its
-// climax, and of servers that were cut off or down before it began, and still were
-// when it did.
-func (p *plot) promotes(first, last int) {
-	for _, s := range p.d.stays {
-		if _, yes := p.d.resigned(s); yes && !s.missing && first < s.to && s.to < last {
-			p.add(moment{
-				pos: s.to, lane: s.server, weight: side,
-				line: s.server + " throws " + s.owner() + " entry away",
-			})
-		}
-	}
-	room := len(p.moments) + maxMoments
-	for _, x := range p.d.promotions {
-		if x.pos > p.climax || len(p.moments) > room || x.pos < first && !p.lasts(&x, first) {
-			continue
-		}
-		m := moment{
-			pos: x.pos, lane: x.server, who: x.server,
-			did:  "took the place of " + x.old,
-			line: x.server + " takes the place of " + x.old, weight: side,
-		}
-		if p.d.survived(&x) {
-			m.did += ", which was still running"
-			m.line += ", which is still running"
-		}
-		p.add(m)
-	}
-}
-
-// lasts reports whether a fault that led to x was still there at first.
-func (p *plot) lasts(x *promotion, first int) bool {
-	for _, f := range p.d.faults {
-		if f.strikes(x.old) && !f.link() && f.start < x.pos && !before(f.end, first) {
-			return true
-		}
-	}
-	return false
-}
-
 // survived reports whether the server that x replaced was only cut off from others.
 func (d *digest) survived(x *promotion) bool {
 	for _, f := range d.faults {
@@ -137,36 +96,6 @@ func (d *digest) survived(x *promotion) bool {
 		}
 	}
 	return false
-}
-
-// isBack tells that an entry is there again because a server lost its removal.
-func (p *plot) isBack(s *stay) {
-	m := moment{
-		pos: s.from, lane: s.home, who: s.owner() + " entry",
-		did:  "was there again: " + s.home + " had lost its removal",
-		line: s.owner() + " entry is there again: " + s.home + " has lost its removal",
-	}
-	for _, x := range p.d.promotions {
-		if x.server == s.home && p.d.inherits(x.pos, s.from) {
-			m.did = "was there again: its removal had not reached " + s.home
-			m.line = s.owner() + " entry is there again: its removal had not reached " + s.home
-		}
-	}
-	p.add(m)
-}
-
-// isMissing tells that a new master never had an entry that another server may still
-// have.
-func (p *plot) isMissing(s *stay) {
-	entry := s.owner() + " entry"
-	if p.d.h.Header.Nodes > 1 {
-		entry += " on " + s.home
-	}
-	p.add(moment{
-		pos: s.to, lane: s.server, who: s.server,
-		did:  "did not have " + entry + ", which had not reached it" + p.still(s.grant(), s.to),
-		line: s.server + " does not have " + entry + ": it had not reached it",
-	})
 }
 
 // evicts reports whether a server's memory was full at a position.

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -196,4 +197,34 @@ func promise(h *history.History, o Options) func(checker.Property) bool {
 		}
 		return false
 	}
+}
+
+// choose returns the violation that a story is about, or nil if the reader's promise
+// covers no violation.
+func choose(h *history.History, verdicts []checker.Verdict, o Options) *checker.Verdict {
+	promised := promise(h, o)
+	var best *checker.Verdict
+	for i := range verdicts {
+		v := &verdicts[i]
+		switch {
+		case v.Outcome != checker.Violated:
+		case v.Property == o.About:
+			return v
+		case promised(v.Property) && (best == nil || telling(v.Property) < telling(best.Property)):
+			best = v
+		}
+	}
+	return best
+}
+
+// telling orders properties by how much a story of their violation explains.
+func telling(p checker.Property) int {
+	order := [...]checker.Property{
+		checker.Exclusion, checker.LeaseExclusion, checker.Ownership, checker.Resource,
+		checker.Fencing, checker.Answers, checker.Fairness, checker.Liveness, checker.Handover,
+	}
+	if i := slices.Index(order[:], p); i >= 0 {
+		return i
+	}
+	return len(order)
 }

@@ -137,3 +137,44 @@ func (p *plot) lane(f *fault) string {
 	}
 	return f.on[0]
 }
+
+// promotes tells of the promotions that matter to the story, and of the entries that
+// replaced servers threw away. It tells of those between its first moment and its
+// climax, and of servers that were cut off or down before it began, and still were
+// when it did.
+func (p *plot) promotes(first, last int) {
+	for _, s := range p.d.stays {
+		if _, yes := p.d.resigned(s); yes && !s.missing && first < s.to && s.to < last {
+			p.add(moment{
+				pos: s.to, lane: s.server, weight: side,
+				line: s.server + " throws " + s.owner() + " entry away",
+			})
+		}
+	}
+	room := len(p.moments) + maxMoments
+	for _, x := range p.d.promotions {
+		if x.pos > p.climax || len(p.moments) > room || x.pos < first && !p.lasts(&x, first) {
+			continue
+		}
+		m := moment{
+			pos: x.pos, lane: x.server, who: x.server,
+			did:  "took the place of " + x.old,
+			line: x.server + " takes the place of " + x.old, weight: side,
+		}
+		if p.d.survived(&x) {
+			m.did += ", which was still running"
+			m.line += ", which is still running"
+		}
+		p.add(m)
+	}
+}
+
+// lasts reports whether a fault that led to x was still there at first.
+func (p *plot) lasts(x *promotion, first int) bool {
+	for _, f := range p.d.faults {
+		if f.strikes(x.old) && !f.link() && f.start < x.pos && !before(f.end, first) {
+			return true
+		}
+	}
+	return false
+}
