@@ -56,13 +56,3 @@ func (p *plot) fairness(witness []int) bool {
 	p.spans = append(p.spans, s)
 	return true
 }
-
-// place tells that a client learned of its place in the queue.
-func (p *plot) place(pos int) {
-	who := client(&p.d.h.Entries[pos])
-	p.with(who)
-	p.add(moment{
-		pos: pos, lane: who, actor: who, who: who,
-		did: "had its place in the queue", line: who + " has its place in the queue",
-	})
-}

@@ -58,6 +58,23 @@ func (p *plot) precedent(x, y *grant) {
 	}
 }
 
+// passed tells which waiters ahead of g left the queue without being granted the
+// lock: a watch does not distinguish that from a release.
+func (p *plot) passed(g *grant) {
+	entries := g.restsOn()
+	if !p.d.queue || len(entries) == 0 {
+		return
+	}
+	gone := slices.DeleteFunc(p.d.ahead(entries[0]), func(s *stay) bool {
+		return !before(s.to, g.got) || s.op == nil || s.op.grant != nil || s.client() == g.client
+	})
+	const most = 2
+	for _, s := range gone[max(0, len(gone)-most):] {
+		p.queued(s)
+		p.entryEnds(s)
+	}
+}
+
 // enters tells that y was granted the lock while x held it.
 func (p *plot) enters(y, x *grant) {
 	note, hold := ": from then on both held it", ": both hold it"

@@ -44,6 +44,16 @@ func (p *plot) returns(y *op) {
 	}
 }
 
+// place tells that a client learned of its place in the queue.
+func (p *plot) place(pos int) {
+	who := client(&p.d.h.Entries[pos])
+	p.with(who)
+	p.add(moment{
+		pos: pos, lane: who, actor: who, who: who,
+		did: "had its place in the queue", line: who + " has its place in the queue",
+	})
+}
+
 // quits tells that a client stopped waiting. Its death is part of the moment of the
 // fault that killed it.
 func (p *plot) quits(o *op) {

@@ -54,23 +54,6 @@ func (p *plot) gather() {
 	}
 }
 
-// passed tells which waiters ahead of g left the queue without being granted the
-// lock: a watch does not distinguish that from a release.
-func (p *plot) passed(g *grant) {
-	entries := g.restsOn()
-	if !p.d.queue || len(entries) == 0 {
-		return
-	}
-	gone := slices.DeleteFunc(p.d.ahead(entries[0]), func(s *stay) bool {
-		return !before(s.to, g.got) || s.op == nil || s.op.grant != nil || s.client() == g.client
-	})
-	const most = 2
-	for _, s := range gone[max(0, len(gone)-most):] {
-		p.queued(s)
-		p.entryEnds(s)
-	}
-}
-
 // joined tells which client came during a hold that then entered again.
 func (p *plot) joined(x, y *grant) {
 	if !p.d.queue || x.client != y.client {
@@ -121,53 +104,4 @@ func (d *digest) place(o *op) *history.Entry {
 		}
 	}
 	return nil
-}
-
-// line tells of a queue that does not move: the last holder, and the clients behind
-// the node that is in the way.
-func (p *plot) line(first *stay, free gap) {
-	if !p.d.queue {
-		return
-	}
-	if g := p.lastHolder(free); g != nil && g.op != first.op {
-		p.granted(g, "", "")
-		p.leaves(g, key)
-	}
-	for _, s := range p.d.stays {
-		if s != first && s.grant() == nil && s.from < free.end && before(free.begin, s.to) && slices.Contains(p.clients, s.client()) {
-			p.queued(s)
-		}
-	}
-}
-
-// maxPlaces is the largest number of rows of a queue.
-const maxPlaces = 6
-
-// places draws a server's queue: each place in a row, which other places may use
-// before and after. r is the first row, with the server's name.
-func (d *drawing) places(r row, server string) {
-	data := d.plot.d
-	rows, ends := []row{r}, []int{laneLeft - 1}
-	for _, s := range data.stays {
-		for _, x := range s.on {
-			if x.server != server || !d.axis.covers(data.at(x.from), data.at(x.to)) {
-				continue
-			}
-			a, b := d.axis.col(data.at(x.from)), d.axis.col(data.at(x.to))
-			i := slices.IndexFunc(ends, func(end int) bool { return end < a })
-			if i < 0 {
-				i, rows, ends = len(rows), append(rows, d.row()), append(ends, 0)
-			}
-			ends[i] = b
-			rows[i].fill(a, b, '━', plain)
-			if owner := []rune(d.clean(s.client())); len(owner) <= b-a+1 {
-				rows[i].write(a, string(owner), plain)
-			}
-		}
-	}
-	for _, r := range rows[:min(len(rows), maxPlaces)] {
-		d.finish(r, "━")
-	}
-	d.numbers(server)
-	d.faults(server)
 }

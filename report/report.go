@@ -3,6 +3,11 @@
 //
 // It sees only a history, as the judge reads it, and verdicts. Every statement can be
 // checked against the lines of the history.
+//
+// No file needs one above it. From the lowest up: words and units; page, row and axis;
+// the records of a history, their reading (reading.go) and what faults are in words; the
+// plot of a story and the moments that many stories have; a file for each kind of story;
+// the choice among them (story.go); the prose and the lanes.
 package report
 
 import (

@@ -103,6 +103,38 @@ func (d *drawing) server(name string) {
 	d.faults(name)
 }
 
+// maxPlaces is the largest number of rows of a queue.
+const maxPlaces = 6
+
+// places draws a server's queue: each place in a row, which other places may use
+// before and after. r is the first row, with the server's name.
+func (d *drawing) places(r row, server string) {
+	data := d.plot.d
+	rows, ends := []row{r}, []int{laneLeft - 1}
+	for _, s := range data.stays {
+		for _, x := range s.on {
+			if x.server != server || !d.axis.covers(data.at(x.from), data.at(x.to)) {
+				continue
+			}
+			a, b := d.axis.col(data.at(x.from)), d.axis.col(data.at(x.to))
+			i := slices.IndexFunc(ends, func(end int) bool { return end < a })
+			if i < 0 {
+				i, rows, ends = len(rows), append(rows, d.row()), append(ends, 0)
+			}
+			ends[i] = b
+			rows[i].fill(a, b, '━', plain)
+			if owner := []rune(d.clean(s.client())); len(owner) <= b-a+1 {
+				rows[i].write(a, string(owner), plain)
+			}
+		}
+	}
+	for _, r := range rows[:min(len(rows), maxPlaces)] {
+		d.finish(r, "━")
+	}
+	d.numbers(server)
+	d.faults(server)
+}
+
 // draws reports whether f has a row of its own.
 func (d *drawing) draws(f *fault) bool {
 	data := d.plot.d

@@ -1,0 +1,120 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The layout of the lanes.
+const (
+	laneName   = 2  // column of a lane's name
+	sideName   = 4  // of the name of a row that belongs to a lane
+	laneLeft   = 15 // first column of the axis
+	maxClients = 4
+	maxServers = 3
+)
+
+// drawing is the lanes while they are drawn.
+type drawing struct {
+	*page
+	plot    *plot
+	axis    axis
+	clients []string
+	used    map[rune]bool // the signs that the legend has to explain
+
+	numbered map[string]bool // the lanes that have their moments' numbers
+}
+
+func (d *drawing) row() row { return newRow(d.o.width()) }
+
+// finish writes a row of a lane, and notes the signs that it shows.
+func (d *drawing) finish(r row, signs string) {
+	for _, s := range signs {
+		if slices.ContainsFunc(r[laneLeft:], func(c cell) bool { return c.r == s }) {
+			d.used[s] = true
+		}
+	}
+	d.page.row(r)
+}
+
+// window returns the axis: from the first moment to the last, including the spans
+// that the lanes point out.
+func (d *drawing) window() axis {
+	m := d.plot.moments
+	from, to := m[0].at, m[0].at
+	for i := range m {
+		from, to = min(from, m[i].at), max(to, m[i].at)
+	}
+	for _, s := range d.plot.spans {
+		from, to = min(from, s.from), max(to, s.to)
+	}
+	return newAxis(from, to, laneLeft, d.o.width())
+}
+
+// name writes a lane's name, cut to its room.
+func (d *drawing) name(r row, at int, name string, s style) {
+	n := []rune(d.clean(name))
+	if room := laneLeft - 1 - at; len(n) > room {
+		n = append(n[:room-1], '~')
+	}
+	r.write(at, string(n), s)
+}
+
+// bracket draws a time as a line with two ends, or as one point. An end beyond the
+// axis is left open.
+func (d *drawing) bracket(r row, from, to time.Duration, s style) {
+	if !d.axis.covers(from, to) {
+		return
+	}
+	a, b := d.axis.col(from), d.axis.col(to)
+	r.fill(a, b, '─', s)
+	if a == b {
+		r.fill(a, b, '┼', s)
+		return
+	}
+	if from >= d.axis.from {
+		r.fill(a, a, '├', s)
+	}
+	if to <= d.axis.to {
+		r.fill(b, b, '┤', s)
+	}
+}
+
+// numbers writes the numbers of a lane's moments below it.
+func (d *drawing) numbers(lane string) {
+	d.numbered[lane] = true
+	r := d.row()
+	if d.number(r, func(m *moment) bool { return m.lane == lane }) {
+		d.page.row(r)
+	}
+}
+
+// elsewhere writes the numbers of the moments whose lanes are not shown.
+func (d *drawing) elsewhere() {
+	r := d.row()
+	d.name(r, laneName, "not shown", dim)
+	if d.number(r, func(m *moment) bool { return !d.numbered[m.lane] }) {
+		d.page.row(r)
+	}
+}
+
+// number writes the numbers of some moments, with a blank between two. A number without
+// room stands as near as possible. It reports whether there was one.
+func (d *drawing) number(r row, of func(*moment) bool) bool {
+	var cols, numbers []int
+	next := laneLeft
+	for i := range d.plot.moments {
+		if m := &d.plot.moments[i]; of(m) {
+			c := max(d.axis.col(m.at), next)
+			cols, numbers, next = append(cols, c), append(numbers, i+1), c+2
+		}
+	}
+	last := len(r) - 1
+	for i, c := range slices.Backward(cols) { // back from beyond the edge
+		c = min(c, last)
+		r.write(c, fmt.Sprint(numbers[i]), plain)
+		last = c - 2
+	}
+	return len(cols) > 0
+}
