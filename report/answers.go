@@ -61,10 +61,7 @@ func (o *op) left(accepts func(*stay) bool) *stay {
 	if i := slices.IndexFunc(o.stays, accepts); i >= 0 {
 		return o.stays[i]
 	}
-	if n := len(o.stays); n > 0 {
-		return o.stays[n-1]
-	}
-	return nil
+	return o.last()
 }
 
 // renewedAt returns the grant that the line at pos renews, or nil. The line is the

@@ -360,22 +360,15 @@ func (p *plot) undisturbed() bool {
 // meets returns a function that reports whether a fault may have touched an operation
 // under way: one of a struck client, or any operation if it struck a server.
 func (d *digest) meets() func(*fault) bool {
-	type span struct{ invoke, over int } // of an operation; over: the latest end of all up to it
-	const anybody = ""
-	spans := map[string][]span{}
+	spans := lasting{}
 	for _, o := range d.all {
-		for _, who := range []string{anybody, o.client} {
-			s, over := spans[who], o.over()
-			if n := len(s); n > 0 && before(over, s[n-1].over) {
-				over = s[n-1].over
-			}
-			spans[who] = append(s, span{o.invoke, over})
-		}
+		spans.add(anybody, o.invoke, o.over())
+		spans.add(o.client, o.invoke, o.over())
 	}
 	busy := func(f *fault, who string) bool {
 		s := spans[who]
-		n := sort.Search(len(s), func(i int) bool { return !before(s[i].invoke, f.end) })
-		return n > 0 && before(f.start, s[n-1].over)
+		n := sort.Search(len(s), func(i int) bool { return !before(s[i].begin, f.end) })
+		return n > 0 && before(f.start, s[n-1].end)
 	}
 	return func(f *fault) bool {
 		return f.hit() && (slices.ContainsFunc(f.victims(), func(name string) bool { return busy(f, name) }) ||

@@ -186,12 +186,7 @@ func (p *plot) isMissing(s *stay) {
 
 // serving returns the servers that have entries, each once, sorted by name.
 func serving(stays []*stay) []string {
-	var names []string
-	for _, s := range stays {
-		names = append(names, s.server)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return names(stays, func(s *stay) string { return s.server })
 }
 
 // some lists the servers that have entries of one acquire, or gives their number; if it

@@ -17,7 +17,7 @@ func (p *plot) holder(g *grant) bool {
 // loss tells how the entries of g ended, up to the climax, other than by its own
 // release. depth limits how far back the story goes.
 func (p *plot) loss(g *grant, depth int) bool {
-	if p.d.stayOf(g.op) == nil {
+	if len(g.op.stays) == 0 {
 		return p.leaseEnded(g)
 	}
 	var gone []*stay

@@ -268,7 +268,7 @@ func (p *plot) unanswered(o *op) {
 	case o.outcome == history.Fail:
 		m.did = "was told that it had not got the lock, although the entry was its own"
 		m.line = o.client + " is told no, although the entry is its own"
-	case o.outcome == history.Info && p.d.queue && p.d.stayOf(o) != nil && before(o.done, p.d.stayOf(o).to):
+	case o.outcome == history.Info && p.d.queue && o.last() != nil && before(o.done, o.last().to):
 		m.did = "gave up on its acquire, and its node stayed in the queue"
 		m.line = o.client + " gives up on its acquire; its node stays in the queue"
 		if broken {

@@ -90,22 +90,16 @@ func (d *digest) serves(name string) bool {
 
 // survived reports whether the server that x replaced was only cut off from others.
 func (d *digest) survived(x *promotion) bool {
-	for _, f := range d.faults {
-		if !x.gone && f.Name == cutOff && f.strikes(x.old) && f.start < x.pos && !before(f.end, x.pos) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.faults, func(f *fault) bool {
+		return !x.gone && f.Name == cutOff && f.strikes(x.old) && f.start < x.pos && !before(f.end, x.pos)
+	})
 }
 
 // evicts reports whether a server's memory was full at a position.
 func (d *digest) evicts(server string, pos int) bool {
-	for _, f := range d.faults {
-		if f.Name == "evict" && f.strikes(server) && f.start <= pos && !before(f.end, pos) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.faults, func(f *fault) bool {
+		return f.Name == "evict" && f.strikes(server) && f.start <= pos && !before(f.end, pos)
+	})
 }
 
 // comesBack reports whether s ended because its server had been down: the server is back

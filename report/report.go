@@ -3,12 +3,12 @@
 //
 // It sees only a history, as the judge reads it, and verdicts. Every statement can be
 // checked against the lines of the history.
-//
+package report
+
 // No file needs one above it. From the lowest up: words and units; page, row and axis;
 // the records of a history, their reading (reading.go) and what faults are in words; the
 // plot of a story and the moments that many stories have; a file for each kind of story;
 // the choice among them (story.go); the prose and the lanes.
-package report
 
 import (
 	"cmp"
@@ -191,17 +191,7 @@ func promise(h *history.History, o Options) func(checker.Property) bool {
 			names = append(names, checker.Property(n))
 		}
 	}
-	if len(names) == 0 {
-		return func(checker.Property) bool { return true }
-	}
-	return func(p checker.Property) bool {
-		for _, n := range names {
-			if n == p {
-				return true
-			}
-		}
-		return false
-	}
+	return func(p checker.Property) bool { return len(names) == 0 || slices.Contains(names, p) }
 }
 
 // choose returns the violation that a story is about, or nil if the reader's promise

@@ -130,8 +130,8 @@ func (o *op) entry(e *history.Entry, sameServer bool) *stay {
 	return nil
 }
 
-// stayOf returns the last entry that the acquire o made, or nil if no line shows one.
-func (d *digest) stayOf(o *op) *stay {
+// last returns the last entry that the acquire o made, or nil if no line shows one.
+func (o *op) last() *stay {
 	if len(o.stays) == 0 {
 		return nil
 	}
@@ -189,12 +189,16 @@ func (g *grant) lastEntry() *stay {
 
 // homes are the servers that made entries, each once, in the order of their names.
 func homes(stays []*stay) []string {
-	var names []string
+	return names(stays, func(s *stay) string { return s.home })
+}
+
+// names returns what name gives for some entries, each once, sorted.
+func names(stays []*stay, name func(*stay) string) (list []string) {
 	for _, s := range stays {
-		names = append(names, s.home)
+		list = append(list, name(s))
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // queues reports whether the entries of a lock are places in a queue: one server has

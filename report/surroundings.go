@@ -171,10 +171,7 @@ func (p *plot) promotes(first, last int) {
 
 // lasts reports whether a fault that led to x was still there at first.
 func (p *plot) lasts(x *promotion, first int) bool {
-	for _, f := range p.d.faults {
-		if f.strikes(x.old) && !f.link() && f.start < x.pos && !before(f.end, first) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.d.faults, func(f *fault) bool {
+		return f.strikes(x.old) && !f.link() && f.start < x.pos && !before(f.end, first)
+	})
 }
