@@ -41,14 +41,10 @@ type digest struct {
 }
 
 func (d *digest) opAt(index history.Opt) *op {
-	if !index.Set {
-		return nil
+	if pos, ok := d.index[index.V]; ok && index.Set {
+		return d.ops[pos]
 	}
-	pos, ok := d.index[index.V]
-	if !ok {
-		return nil
-	}
-	return d.ops[pos]
+	return nil
 }
 
 // lockAt returns the lock that a line of a client, a server or the resource is about.

@@ -267,12 +267,7 @@ func (d *digest) refused(o *op) (refused bool) {
 
 // entriesEnd tells how entries ended that had no user any more.
 func (p *plot) entriesEnd(all []*stay) {
-	var gone []*stay
-	for _, s := range all {
-		if s.to != none {
-			gone = append(gone, s)
-		}
-	}
+	gone := slices.DeleteFunc(slices.Clone(all), func(s *stay) bool { return s.to == none })
 	slices.SortStableFunc(gone, func(a, b *stay) int { return cmp.Compare(a.to, b.to) })
 	for len(gone) > 0 {
 		together := p.d.together(gone)

@@ -13,26 +13,7 @@ import (
 // that, in the sentence and in the list.
 func (p *plot) granted(g *grant, note, now string) {
 	p.with(g.client)
-	token, lease := p.terms(g)
-	with := lease
-	switch {
-	case note != "" && token != "":
-		with = ", with " + token
-	case note != "":
-		with = ""
-	case token != "" && lease != "":
-		with = ", with " + token + " and a " + lease
-	case token != "":
-		with = ", with " + token
-	case lease != "":
-		with = ", with a " + lease
-	}
-	short := ""
-	for _, s := range []string{token, lease} {
-		if s != "" {
-			short += ", " + s
-		}
-	}
+	with, short := p.terms(g, note == "")
 	m := moment{
 		pos: g.got, lane: g.client, actor: g.client, who: g.client, gets: true,
 	}
@@ -96,15 +77,25 @@ func (p *plot) late(g *grant, s *stay) bool {
 	return before(s.to, g.got) || p.d.at(g.got)-p.d.at(s.from) > p.d.slack()
 }
 
-// terms returns a grant's token and lease.
-func (p *plot) terms(g *grant) (token, lease string) {
+// terms returns a grant's token and lease, in a sentence, in which the lease may be left
+// out, and in the list.
+func (p *plot) terms(g *grant, lease bool) (with, short string) {
+	var terms []string
 	if g.token != 0 {
-		token = fmt.Sprintf("token %d", g.token)
+		token := fmt.Sprintf("token %d", g.token)
+		terms, short = append(terms, token), ", "+token
 	}
 	if until := g.until(g.got); until != 0 {
-		lease = "lease until " + p.d.units.at(until)
+		ends := "lease until " + p.d.units.at(until)
+		short += ", " + ends
+		if lease {
+			terms = append(terms, "a "+ends)
+		}
 	}
-	return token, lease
+	if len(terms) > 0 {
+		with = ", with " + list(terms)
+	}
+	return with, short
 }
 
 // leaves tells how a holder released the lock, and the outcome. If the answer took long,

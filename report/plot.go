@@ -126,13 +126,7 @@ func (p *plot) empty() bool { return len(p.moments) == 0 }
 
 // grantsAt returns the grants whose acquires completed at the positions.
 func (p *plot) grantsAt(witness []int) []*grant {
-	var list []*grant
-	for _, g := range p.d.grants {
-		if slices.Contains(witness, g.got) {
-			list = append(list, g)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(p.d.grants), func(g *grant) bool { return !slices.Contains(witness, g.got) })
 }
 
 // both returns the time in which both held.

@@ -43,7 +43,11 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 	if asked != nil && !p.split(free, 1) {
 		p.vain(asked)
 	}
-	p.absent(p.grantedAt(free.end, asked), free)
+	next := asked
+	if g := p.grantAt(free.end); g != nil {
+		next = g.op
+	}
+	p.absent(next, free)
 	if entry != nil {
 		p.obstacle(entry, free)
 		p.line(entry, free)
@@ -55,14 +59,12 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 	return true
 }
 
-// grantedAt returns the acquire that was granted the lock at a position, or else other.
-func (p *plot) grantedAt(pos int, other *op) *op {
-	for _, g := range p.d.grants {
-		if g.got == pos {
-			return g.op
-		}
+// grantAt returns the grant that a client learned of at a position, or nil.
+func (p *plot) grantAt(pos int) *grant {
+	if g := p.grantsAt([]int{pos}); len(g) > 0 {
+		return g[0]
 	}
-	return other
+	return nil
 }
 
 // kept tells of a lock that no other client got because its holder kept it: the
@@ -88,12 +90,10 @@ func (p *plot) kept(witness []int, all gap) {
 	if asked != nil {
 		p.wants(asked, key)
 	}
-	for _, g := range p.d.grants {
-		if g.got == all.end {
-			p.granted(g, ": nobody had been in the last "+p.d.units.span(s.to-s.from), "")
-			p.keeper = nil
-			return
-		}
+	if g := p.grantAt(all.end); g != nil {
+		p.granted(g, ": nobody had been in the last "+p.d.units.span(s.to-s.from), "")
+		p.keeper = nil
+		return
 	}
 	m := p.nobody(asked, all.end, "had been granted the lock in the last "+p.d.units.span(s.to-s.from), "has been granted the lock")
 	since := " since " + p.d.units.at(s.from)
@@ -297,11 +297,9 @@ func (p *plot) ending(s *stay, asked *op, free gap) {
 	if s != nil && s.to != none && s.to <= free.end {
 		p.entriesEnd(p.d.alongside(s))
 	}
-	for _, g := range p.d.grants {
-		if g.got == free.end {
-			p.granted(g, ": nobody had held it for "+length, ", after "+length+" without a holder")
-			return
-		}
+	if g := p.grantAt(free.end); g != nil {
+		p.granted(g, ": nobody had held it for "+length, ", after "+length+" without a holder")
+		return
 	}
 	m := p.nobody(asked, free.end, "had held the lock for "+length, "holds the lock")
 	// If the record of the servers has gaps, the entry may have gone since.
