@@ -124,9 +124,9 @@ var asRead = []truth{
 {"time":4000000000,"process":"nemesis","type":"info","f":"ended"}`,
 		[]string{
 			"c1 was told that it had the lock, with a lease until 11.00 s, but its entry was visible only from 4.00 s on.",
-			"c2 was granted the lock out of turn", " lease 10 s At",
+			"c2 was granted the lock without a place in the queue", " lease 10 s At",
 		},
-		[]string{"no server had granted"},
+		[]string{"no server had granted", "out of turn"},
 	},
 	{
 		"a grant without an entry", checker.Answers, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
@@ -204,5 +204,132 @@ var asRead = []truth{
 {"time":11200000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":21000000000}`,
 		[]string{"it noticed that it had lost the lock. At 10.00 s redis-1 dropped c1's entry: its lease was over."},
 		[]string{"lease ended and"},
+	},
+	{
+		"entries that came and went in one transaction, or came late, while both held", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":11000000000}
+{"time":3000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":3000000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":13000000000}
+{"time":4000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":5000000000,"process":"mysql-1","type":"event","f":"grant","op":1,"by":1}
+{"time":5000000000,"process":"mysql-1","type":"event","f":"remove","op":1,"by":5}
+{"time":5100000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}
+{"time":6000000000,"process":"mysql-1","type":"event","f":"grant","op":3,"by":3}
+{"time":7000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"c1 was told that it had the lock, with a lease until 11.00 s, but no entry for it was visible.",
+			"At 3.00 s c2 was told that it had the lock: from then on both held it, but its entry was visible only from 6.00 s on.",
+			"lease until 13.00 s: both hold it; its entry is visible only from 6.00 s on",
+		},
+		nil,
+	},
+	{
+		"an acquire out of turn that got a place all the same", "", `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire","text":"out of turn"}
+{"time":1000000000,"client":"c1","process":1,"type":"event","f":"queued","op":1,"value":1}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":11000000000}`,
+		[]string{"c1 was granted the lock, with"},
+		[]string{"queue", "turn"},
+	},
+	{
+		"a grant before those that are told", "", `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":100000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":1}
+{"time":200000000,"client":"c2","process":2,"type":"invoke","f":"release","grant":1}
+{"time":200000000,"client":"c2","process":2,"type":"ok","f":"release","grant":1}
+{"time":300000000,"client":"c3","process":3,"type":"invoke","f":"acquire"}
+{"time":400000000,"client":"c3","process":3,"type":"ok","f":"acquire","grant":2}
+{"time":500000000,"client":"c3","process":3,"type":"invoke","f":"release","grant":2}
+{"time":500000000,"client":"c3","process":3,"type":"ok","f":"release","grant":2}
+{"time":600000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":700000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":3}
+{"time":800000000,"client":"c2","process":2,"type":"invoke","f":"release","grant":3}
+{"time":800000000,"client":"c2","process":2,"type":"ok","f":"release","grant":3}
+{"time":900000000,"client":"c3","process":3,"type":"invoke","f":"try"}
+{"time":900000000,"client":"c3","process":3,"type":"fail","f":"try","error":"held"}
+{"time":910000000,"client":"c3","process":3,"type":"invoke","f":"try"}
+{"time":910000000,"client":"c3","process":3,"type":"fail","f":"try","error":"held"}
+{"time":920000000,"client":"c3","process":3,"type":"invoke","f":"try"}
+{"time":920000000,"client":"c3","process":3,"type":"fail","f":"try","error":"held"}
+{"time":930000000,"client":"c3","process":3,"type":"invoke","f":"try"}
+{"time":930000000,"client":"c3","process":3,"type":"fail","f":"try","error":"held"}
+{"time":940000000,"client":"c3","process":3,"type":"invoke","f":"try"}
+{"time":940000000,"client":"c3","process":3,"type":"fail","f":"try","error":"held"}
+{"time":950000000,"client":"c3","process":3,"type":"invoke","f":"try"}
+{"time":950000000,"client":"c3","process":3,"type":"fail","f":"try","error":"held"}
+{"time":1000000000,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":2000000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":4}
+{"time":2500000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"]}
+{"time":3000000000,"process":"nemesis","type":"info","f":"pause-end","id":1,"on":["c1"]}
+{"time":3500000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":4}
+{"time":3500000000,"client":"c1","process":1,"type":"ok","f":"release","grant":4}`,
+		[]string{"There were 3 more grants (the first to c2 at 0.10 s)."},
+		nil,
+	},
+	{
+		"entries that an earlier round of an acquire left behind", "", `{"lockcheck":1,"lease_ms":10000,"nodes":3,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":5000000000,"process":"redis-2","type":"event","f":"grant","op":1,"by":1}
+{"time":5000000000,"process":"redis-3","type":"event","f":"grant","op":1,"by":1}
+{"time":5001000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":14900000000}
+{"time":6000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":6000000000,"process":"redis-2","type":"event","f":"remove","op":1,"by":6}
+{"time":6000000000,"process":"redis-3","type":"event","f":"remove","op":1,"by":6}
+{"time":6001000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}
+{"time":6100000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"c1 was granted the lock by redis-2 and redis-3, with", "its entry on redis-1 stayed"},
+		nil,
+	},
+	{
+		"an old entry that a release removes with the others", "", `{"lockcheck":1,"lease_ms":10000,"nodes":3,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":5000000000,"process":"redis-2","type":"event","f":"grant","op":1,"by":1}
+{"time":5000000000,"process":"redis-3","type":"event","f":"grant","op":1,"by":1}
+{"time":5001000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":14900000000}
+{"time":6000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":6000000000,"process":"redis-1","type":"event","f":"remove","op":1,"by":6}
+{"time":6000000000,"process":"redis-2","type":"event","f":"remove","op":1,"by":6}
+{"time":6000000000,"process":"redis-3","type":"event","f":"remove","op":1,"by":6}
+{"time":6001000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}
+{"time":6100000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"c1 was granted the lock by redis-1, redis-2 and redis-3"},
+		nil,
+	},
+	{
+		"entries that expired on both sides of the end of a lease", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000,"nodes":3,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":1000000,"process":"redis-2","type":"event","f":"grant","op":1,"by":1}
+{"time":1000000,"process":"redis-3","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10100000000}
+{"time":5000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":10001000000,"process":"redis-2","type":"event","f":"expire","op":1}
+{"time":10150000000,"process":"redis-1","type":"event","f":"expire","op":1}
+{"time":10160000000,"process":"redis-3","type":"event","f":"expire","op":1}
+{"time":10200000000,"process":"redis-1","type":"event","f":"grant","op":6,"by":6}
+{"time":10200000000,"process":"redis-2","type":"event","f":"grant","op":6,"by":6}
+{"time":10201000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":20000000000}
+{"time":12000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"At 10.00 s redis-2 dropped c1's entry as expired, 0.1 s before c1 thought that its lease would end, while c1 still believed that it held the lock.",
+			"Between 10.15 s and 10.16 s redis-1 and redis-3 dropped c1's entries, 50 ms to 60 ms after the lease had ended, before c1 had released the lock.",
+		},
+		nil,
+	},
+	{
+		"a lease whose entry goes just before its end", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10002000000}
+{"time":5000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":10001000000,"process":"redis-1","type":"event","f":"expire","op":1}
+{"time":10200000000,"process":"redis-1","type":"event","f":"grant","op":4,"by":4}
+{"time":10201000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":20000000000}
+{"time":12000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"its lease ended and redis-1 dropped the entry, before c1 had released the lock."},
+		nil,
 	},
 }

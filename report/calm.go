@@ -28,7 +28,8 @@ func (p *plot) calm() {
 // rest returns sentences about the faults that have no moment, and about the faults and
 // grants after the last one. It returns "" if there are none.
 func (p *plot) rest() string {
-	before, grants, last := 0, 0, p.moments[len(p.moments)-1].pos
+	grants, last := 0, p.moments[len(p.moments)-1].pos
+	var before []*grant                   // untold
 	var untold, later, was, what []string // untold, later: names of faults
 	told := map[int]bool{}                // by line
 	for _, m := range p.moments {
@@ -42,7 +43,7 @@ func (p *plot) rest() string {
 		case g.got > last:
 			grants++
 		case !told[g.got]:
-			before++
+			before = append(before, g)
 		}
 	}
 	for _, f := range p.d.faults {
@@ -61,15 +62,21 @@ func (p *plot) rest() string {
 		what = append(what, moreFaults(later))
 	}
 	text := ""
-	if before > 0 {
-		was = append(was, more(before, "grant"))
+	if n := len(before); n > 0 {
+		to := before[0].client + " at " + p.d.units.at(p.d.at(before[0].got)) + ")"
+		if n > 1 {
+			to = "the first to " + to
+		} else {
+			to = "to " + to
+		}
+		was = append(was, more(n, "grant")+" ("+to)
 	}
 	if len(untold) > 0 {
 		was = append(was, moreFaults(untold))
 	}
 	if len(was) > 0 {
 		verb := "were "
-		if before+len(untold) == 1 {
+		if len(before)+len(untold) == 1 {
 			verb = "was "
 		}
 		text = "There " + verb + list(was) + "."

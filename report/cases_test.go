@@ -71,7 +71,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		}, []string{"fail"}},
 		{"zk-getdata-gap", []string{"c2's acquire ends, its outcome unknown; its node stays"}, []string{"fail"}},
 		{"zk-exists-null-enters", []string{ // the two faults between the list and the watch
-			"c2, c3 and c4 had queued up, in this order.",
+			"c2, c3 and c4 had queued up behind c1, in this order.",
 			"the session of c2 was closed from elsewhere.",
 			"c4 was granted the lock, although c1's node was still in the queue: from then on both held it.",
 			"c4 hung for 1 s",
@@ -117,7 +117,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		{"zk-exists-null-enters remedied", []string{"zk-3 dropped c2's node: its session was over."}, nil},
 		{"redlock-delayed-restart", []string{"redis-3 lost c1's entry", "answers, liveness and handover case"}, nil},
 		{"redis-setnx-getset-blind remedied", []string{"At 19.03 s c2 released the lock. At 19.08 s c3 was granted the lock"}, nil},
-		{"redlock-split-vote remedied", []string{"There was 1 more grant."}, nil},
+		{"redlock-split-vote remedied", []string{"There was 1 more grant (to c2 at 0.77 s)."}, nil},
 		{"mysql-unowned-unlock remedied", []string{
 			"At 2.51 s c2 was refused the lock. Right after that it tried to release the lock, which it did not hold, and was refused. At 9.01 s c1 released the lock.",
 		}, nil},

@@ -9,15 +9,21 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// together returns how many of the first entries of gone expired, or were removed by
-// their owner, as one: on several servers, at about the same time.
+// together returns how many of the first entries of gone expired, all too early or none,
+// or were removed by their owner, as one: on several servers, at about the same time.
 func (d *digest) together(gone []*stay) int {
 	n, s := 1, gone[0]
-	for (s.how == history.Expire || s.own()) && n < len(gone) && gone[n].how == s.how && gone[n].by == s.by &&
+	for (s.how == history.Expire || s.own()) && n < len(gone) && gone[n].how == s.how && gone[n].by == s.by && d.early(gone[n]) == d.early(s) &&
 		d.at(gone[n].to)-d.at(s.to) <= d.slack() {
 		n++
 	}
 	return n
+}
+
+// early reports whether an entry went before the lease ended that its client was given.
+func (d *digest) early(s *stay) bool {
+	g := s.grant()
+	return g != nil && d.at(s.to) < g.until(s.to)-d.noise()
 }
 
 // still returns a clause about what a holder did not know. It believes that it holds up
@@ -27,7 +33,7 @@ func (p *plot) still(g *grant, pos int) string {
 	case g == nil:
 		return ""
 	case g.holds(pos):
-		if until := g.until(pos); until != 0 && until < p.d.at(pos) {
+		if until := g.until(pos); until != 0 && until <= p.d.at(pos)+p.d.noise() {
 			return ", before " + g.client + " had released the lock"
 		}
 		return ", while " + g.client + " still believed that it held the lock"

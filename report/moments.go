@@ -27,20 +27,23 @@ func (p *plot) granted(g *grant, note, now string) {
 		p.makes(", whose acquire was not over yet", entries...)
 	}
 	by, on := p.grantors(entries)
-	if p.d.h.Entries[g.op.invoke].Text == outOfTurn {
-		by, on = " out of turn"+by, " out of turn"+on
+	if p.d.h.Entries[g.op.invoke].Text == outOfTurn && p.d.place(g.op) == nil {
+		by, on = " without a place in the queue"+by, " without a place in the queue"+on
 	}
 	m.did = "was granted the lock" + by + with + note
 	m.line = g.client + " acquires the lock" + on + short + now
 	switch until := g.until(g.got); {
 	case p.d.unserved(g):
-		but, line := "no entry for it was visible", "no entry for it is visible"
-		if s := g.op.served; s != none {
-			but = "its entry was visible only from " + p.d.units.at(p.d.at(s)) + " on"
-			line = "its entry is visible only from " + p.d.units.at(p.d.at(s)) + " on"
+		m.did = "was told that it had the lock" + with
+		m.line = g.client + " is told that it has the lock" + short
+		if s := g.op.served; s == none || p.d.passing(g.op) {
+			m.did += ", but no entry for it was visible" + note
+			m.line += "; no entry for it is visible" + now
+		} else { // what note says was so before
+			only := "visible only from " + p.d.units.at(p.d.at(s)) + " on"
+			m.did += note + ", but its entry was " + only
+			m.line += now + "; its entry is " + only
 		}
-		m.did = "was told that it had the lock" + with + ", but " + but + note
-		m.line = g.client + " is told that it has the lock" + short + "; " + line + now
 	case g.confirmed:
 		p.unanswered(g.op)
 		by := possessive(g.client) + " renewal"

@@ -44,6 +44,7 @@ type moment struct {
 	gets   bool   // a client is granted the lock
 	wakes  bool   // a paused client goes on
 	joins  string // the client that queues up; "": no client
+	behind string // the client that it queues up behind; "": none
 	faults []int  // the first lines of the faults that it tells of
 
 	between string // its time in words if it is uncertain: "0.80 s and 1.64 s"

@@ -22,25 +22,26 @@ func (p *plot) queued(s *stay) {
 		return
 	}
 	p.with(s.client())
-	behind := ""
+	before, behind := "", ""
 	if ahead := p.d.ahead(s); len(ahead) > 0 {
 		if last := ahead[len(ahead)-1]; last.op != nil && last.client() != s.client() {
-			behind = ", behind " + last.client()
+			before = last.client()
+			behind = ", behind " + before
 		}
 	}
 	p.add(moment{
-		pos: s.from, lane: s.home, who: s.client(), weight: side, joins: s.client(),
+		pos: s.from, lane: s.home, who: s.client(), weight: side, joins: s.client(), behind: before,
 		did: "queued up" + behind, line: s.client() + " queues up" + behind,
 	})
 }
 
-// gather merges the moments of several clients that queued up one after the other, if
-// there are too many moments.
+// gather merges the moments of several clients that queued up one right behind the other,
+// if there are too many moments.
 func (p *plot) gather() {
 	for i := 0; i < len(p.moments) && len(p.moments) > maxMoments; i++ {
 		n := i
 		var who []string
-		for n < len(p.moments) && p.moments[n].joins != "" {
+		for n < len(p.moments) && p.moments[n].joins != "" && (n == i || p.moments[n].behind == p.moments[n-1].joins) {
 			who = append(who, p.moments[n].joins)
 			n++
 		}
@@ -49,7 +50,11 @@ func (p *plot) gather() {
 		}
 		m := p.moments[n-1]
 		m.who = list(who)
-		m.did, m.line = "had queued up, in this order", list(who)+" have queued up, in this order"
+		in := ", in this order"
+		if behind := p.moments[i].behind; behind != "" {
+			in = " behind " + behind + in
+		}
+		m.did, m.line = "had queued up"+in, list(who)+" have queued up"+in
 		p.moments = slices.Replace(p.moments, i, n, m)
 	}
 }

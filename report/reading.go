@@ -34,6 +34,7 @@ func newDigest(h *history.History) *digest {
 	}
 	d.cutShort()
 	d.join()
+	d.wearOut()
 	return d
 }
 

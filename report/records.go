@@ -116,6 +116,7 @@ type stay struct {
 	by       *op  // the operation whose request ended it; nil: none
 	back     bool // it came back: a server lost its removal
 	missing  bool // a new master did not have it
+	outworn  bool // an earlier round of its acquire left it behind
 	on       []stretch
 }
 

@@ -74,6 +74,12 @@ func (d *digest) unserved(g *grant) bool {
 	return !before(g.op.served, g.got) && (stands == nil || stands.client != g.client || !before(stands.served, g.got))
 }
 
+// passing reports whether every entry of the acquire o went at the instant at which it
+// came, as in one transaction: nobody else saw it.
+func (d *digest) passing(o *op) bool {
+	return len(o.stays) > 0 && !slices.ContainsFunc(o.stays, func(s *stay) bool { return s.to == none || d.at(s.to) != d.at(s.from) })
+}
+
 // put adds an entry, unless it is there already: a request that recognises its
 // own entry grants it again.
 func (d *digest) put(made *op, pos int, e *history.Entry) {
@@ -139,8 +145,8 @@ func (o *op) last() *stay {
 }
 
 // restsOn returns the entries that made g's acquire ok. It leaves out entries that
-// the acquire made before it removed some and began anew, entries that were gone
-// before it made others, and entries that came later.
+// the acquire made before it removed some and began anew, entries that an earlier round
+// left behind, entries that were gone before it made others, and entries that came later.
 func (g *grant) restsOn() []*stay {
 	var list []*stay
 	anew := none
@@ -150,13 +156,37 @@ func (g *grant) restsOn() []*stay {
 		}
 	}
 	for _, s := range g.op.stays {
-		if s.from > g.got || s.from <= anew {
+		if s.from > g.got || s.from <= anew || s.outworn {
 			continue
 		}
 		list = slices.DeleteFunc(list, func(earlier *stay) bool { return before(earlier.to, s.from) })
 		list = append(list, s)
 	}
 	return list
+}
+
+// wearOut marks the entries that an earlier round of a grant's acquire left behind: they
+// were there before the grant's lease began, its release did not remove them, and
+// those made since are a majority.
+func (d *digest) wearOut() {
+	for _, g := range d.grants {
+		began := g.until(g.got) - d.h.Header.Lease()
+		var old []*stay
+		since := 0
+		for _, s := range g.restsOn() {
+			switch {
+			case d.at(s.from) >= began:
+				since++
+			case g.release != nil && s.by != g.release:
+				old = append(old, s)
+			}
+		}
+		if since > d.h.Header.Nodes/2 {
+			for _, s := range old {
+				s.outworn = true
+			}
+		}
+	}
 }
 
 // deciding returns the entry of an acquire, in their order, that completes the
