@@ -332,4 +332,87 @@ var asRead = []truth{
 		[]string{"its lease ended and redis-1 dropped the entry, before c1 had released the lock."},
 		nil,
 	},
+	{
+		"a time-out that a stopped server need not explain", "", `{"lockcheck":1,"lease_ms":2000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1}
+{"time":400000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":600000000,"process":"nemesis","type":"info","f":"restart","id":1,"on":["mysql-1"]}
+{"time":902000000,"client":"c2","process":2,"type":"fail","f":"acquire","error":"unavailable","text":"unavailable: mysql: no answer in time"}
+{"time":943000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":944000000,"client":"c2","process":2,"type":"fail","f":"acquire","error":"unavailable","text":"unavailable: mysql: not connected: invalid connection"}
+{"time":1236000000,"process":"nemesis","type":"info","f":"restart-done","id":1,"on":["mysql-1"]}
+{"time":1437000000,"process":"nemesis","type":"info","f":"restart-end","id":1,"on":["mysql-1"]}
+{"time":2000000000,"process":"nemesis","type":"info","f":"restart-end-done","id":1,"on":["mysql-1"]}
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":3001000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}`,
+		[]string{
+			"Between 600 ms and 944 ms mysql-1 was stopped, until 2000 ms at the latest.",
+			"mysql-1 is stopped, until 2000 ms at the latest (begins between 600 ms and 944 ms)",
+			"At 902 ms c2 ended its acquire without a grant; that happened twice.",
+		},
+		nil,
+	},
+	{
+		"a server without memory that answers all the same", "", `{"lockcheck":1,"lease_ms":1000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":1000000000}
+{"time":200000000,"process":"nemesis","type":"info","f":"evict","id":1,"on":["redis-1"]}
+{"time":210000000,"process":"nemesis","type":"info","f":"evict-done","id":1,"on":["redis-1"]}
+{"time":300000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":400000000,"process":"nemesis","type":"info","f":"evict-end","id":1,"on":["redis-1"]}
+{"time":450000000,"process":"redis-1","type":"event","f":"remove","op":1,"by":6}
+{"time":500000000,"process":"nemesis","type":"info","f":"evict-end-done","id":1,"on":["redis-1"]}
+{"time":510000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}`,
+		[]string{"redis-1 ran out of memory for 290 ms"},
+		nil,
+	},
+	{
+		"a release without an answer that removed its entry", "", `{"lockcheck":1,"lease_ms":1000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"mysql-1","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":1000000000}
+{"time":300000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":340000000,"process":"mysql-1","type":"event","f":"remove","op":1,"by":4}
+{"time":400000000,"client":"c1","process":1,"type":"info","f":"release","grant":1,"error":"unknown"}
+{"time":500000000,"client":"c2","process":2,"type":"invoke","f":"try"}
+{"time":510000000,"client":"c2","process":2,"type":"fail","f":"try","error":"held"}`,
+		[]string{"At 300 ms it began to release the lock. At 340 ms its release removed its entry. At 400 ms c1 gave up on its release without knowing what had come of it. At 510 ms c2 was refused"},
+		nil,
+	},
+	{
+		"an acquire without an answer whose entry is in the way", "", `{"lockcheck":1,"lease_ms":1000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":1000000000}
+{"time":300000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":300000000,"process":"redis-1","type":"event","f":"remove","op":1,"by":4}
+{"time":300000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}
+{"time":500000000,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":510000000,"process":"redis-1","type":"event","f":"grant","op":7,"by":7}
+{"time":900000000,"client":"c1","process":1,"type":"info","f":"acquire","error":"unknown"}
+{"time":1100000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":1510000000,"process":"redis-1","type":"event","f":"expire","op":7}
+{"time":1511000000,"process":"redis-1","type":"event","f":"grant","op":10,"by":10}
+{"time":1512000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":2500000000}`,
+		[]string{"At 510 ms redis-1 made an entry for c1. At 900 ms c1's acquire ended, its outcome unknown. At 1510 ms redis-1 dropped c1's entry: its time was over."},
+		nil,
+	},
+	{
+		"errors of one kind with two texts", "", `{"lockcheck":1,"lease_ms":1000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":2000000,"client":"c1","process":1,"type":"fail","f":"acquire","error":"unavailable","text":"unavailable: read: reset"}
+{"time":3000000,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":4000000,"client":"c1","process":1,"type":"fail","f":"acquire","error":"unavailable","text":"unavailable: write: reset"}
+{"time":5000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":6000000,"client":"c2","process":2,"type":"fail","f":"acquire","error":"unavailable","text":"unavailable: write: reset"}
+{"time":7000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":8000000,"client":"c2","process":2,"type":"fail","f":"acquire","error":"unavailable","text":"unavailable: write: reset"}`,
+		[]string{
+			"it ended its acquire without a grant; that happened twice",
+			"c2 ended its acquire without a grant (write: reset); that happened twice",
+		},
+		nil,
+	},
 }

@@ -272,17 +272,26 @@ func (p *plot) interrupted(o *op) {
 	p.asks(o)
 	after := max(o.invoke, o.done)
 	p.vain(o)
-	if left := slices.DeleteFunc(slices.Clone(o.stays), (*stay).own); len(left) > 0 {
-		p.makes("", left...)
-		p.unanswered(o)
-		p.entriesEnd(left)
+	if left := p.remains(o); len(left) > 0 {
 		after = max(after, left[0].from)
-	} else if o.outcome == history.Info {
-		p.unanswered(o)
-	} else if o.done != none && o.err != history.ErrCrashed {
+	} else if o.outcome != history.Info && o.done != none && o.err != history.ErrCrashed {
 		p.fails(o)
 	}
 	p.next(after, "", "")
+}
+
+// remains tells of the entries that an acquire without a grant left behind, which it
+// returns, and that its outcome was unknown.
+func (p *plot) remains(o *op) []*stay {
+	left := slices.DeleteFunc(slices.Clone(o.stays), (*stay).own)
+	if len(left) > 0 {
+		p.makes("", left...)
+	}
+	if len(left) > 0 || o.outcome == history.Info {
+		p.unanswered(o)
+	}
+	p.entriesEnd(left)
+	return left
 }
 
 // meanwhile tells of the first other client that was granted the lock between a

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -33,8 +34,11 @@ func (p *plot) complete() {
 			}
 		}
 		for i, o := range p.d.all {
-			if o.outcome == history.Fail && !slices.ContainsFunc(p.d.all[:i], o.failsLike) {
+			switch {
+			case o.outcome == history.Fail && !slices.ContainsFunc(p.d.all[:i], o.failsLike):
 				p.fails(o)
+			case o.outcome == history.Info && o.asks() && o.grant == nil && o.err != history.ErrCrashed && len(o.stays) > 0:
+				p.remains(o)
 			}
 		}
 		for _, s := range p.d.stays {
@@ -98,10 +102,14 @@ func (p *plot) fails(o *op) {
 	case o.done == none || o.err == history.ErrCrashed:
 	case o.asks() && o.outcome != history.OK:
 		who, did, does := p.ended(o)
-		often := 0
+		often, why := 0, p.d.reason(o)
 		for _, x := range p.d.all {
-			if o.failsLike(x) {
-				often++
+			if !o.failsLike(x) {
+				continue
+			}
+			often++
+			if why != "" && p.d.reason(x) != why { // not the reason of all
+				did, does = strings.TrimSuffix(did, why), strings.TrimSuffix(does, why)
 			}
 		}
 		if often > 1 {

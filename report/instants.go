@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -65,13 +66,13 @@ func (d *digest) nemesis(pos int, e *history.Entry) {
 // certain processes a second line of f, which says that its effect has happened.
 //
 // The effect came between the two lines. It is placed at the second one, or just
-// before the first line that shows it. A server takes some time to come back, so it
+// before the first line that shows it: of its end, if it stopped its victim. A server takes some time to come back, so it
 // counts as back at its first sign of life.
 func (d *digest) certain(f *fault, pos int, e *history.Entry) {
 	switch {
 	case f.end != none:
 		f.hits = e.Hits
-		sign := d.first(f.end, pos, func(e *history.Entry) bool { return d.acts(f, e) })
+		sign := d.first(f.end, pos, func(e *history.Entry) bool { return f.Stops && d.acts(f, e) })
 		if sign < pos && !f.Down() {
 			sign--
 		}
@@ -124,8 +125,10 @@ func (d *digest) suffers(f *fault, e *history.Entry) bool {
 	case history.Lost:
 		return f.strikes(client(e)) && (f.Clock || f.Rate || f.Once)
 	}
-	// With several servers it is unknown which one did not answer.
-	return f.Down() && d.h.Header.Nodes < 2 && (e.Error == errUnavailable || e.Error == errUnknown)
+	// With several servers it is unknown which one did not answer. A request that ran into
+	// its time-out may have waited for the lock.
+	late := strings.Contains(e.Text, "no answer in time") || strings.Contains(e.Text, "timeout")
+	return f.Down() && d.h.Header.Nodes < 2 && !late && (e.Error == errUnavailable || e.Error == errUnknown)
 }
 
 // The errors of an operation whose connection fails or is lost.

@@ -157,6 +157,11 @@ func (p *plot) leaves(g *grant, w weight) {
 	}
 	p.add(m)
 	p.ride(o)
+	if w != detail && o.outcome == history.Info && o.err != history.ErrCrashed {
+		p.weigh(detail, func() {
+			p.entriesEnd(slices.DeleteFunc(slices.Clone(g.op.stays), func(s *stay) bool { return s.by != o || s.to > p.climax }))
+		})
+	}
 }
 
 // amongOthers reports whether the client of o began another operation before o was

@@ -51,7 +51,11 @@ func (p *plot) surroundings() {
 		if p.d.blurred(f) {
 			from, to := p.d.strike(f)
 			m.between = p.d.units.at(from) + " and " + p.d.units.at(to)
-			m.line += " (between " + m.between + ")"
+			began := " ("
+			if strings.Contains(m.line, ", until ") {
+				began = " (begins "
+			}
+			m.line += began + "between " + m.between + ")"
 		}
 		if f.sure > start { // no line says when it came: it had by the entry that shows it
 			m.pos, m.at, m.noEntry = f.sure, p.d.at(f.sure), true
