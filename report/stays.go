@@ -169,6 +169,9 @@ func (g *grant) restsOn() []*stay {
 // were there before the grant's lease began, its release did not remove them, and
 // those made since are a majority.
 func (d *digest) wearOut() {
+	if d.h.Header.Nodes < 2 {
+		return
+	}
 	for _, g := range d.grants {
 		began := g.until(g.got) - d.h.Header.Lease()
 		var old []*stay

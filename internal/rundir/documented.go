@@ -9,9 +9,10 @@ import (
 )
 
 // writeCase writes what a documented run shows, which its history alone does not tell:
-// the case in words, the remedy if it ran, and the figure that the case measures.
+// the case in words, that its fault was left out, the remedy if it ran, and the figure
+// that the case measures.
 func writeCase(w io.Writer, j *harness.Judged) error {
-	c, _, ok := j.Plan.Documented()
+	c, s, ok := j.Plan.Documented()
 	if !ok {
 		return nil
 	}
@@ -22,6 +23,9 @@ func writeCase(w io.Writer, j *harness.Judged) error {
 	switch (catalogue.Setup{Lock: j.Plan.Lock, Options: j.Plan.Options, Server: j.Plan.Server, Fencing: j.Plan.Fencing}) {
 	case c.Setup, undisturbed:
 		add("Case     " + c.Title + ". " + c.Tells)
+		if len(j.Plan.Faults) == 0 && len(s.Faults) > 0 || j.Plan.Server != c.Setup.Server {
+			add("Fault    None: the same clients in a run without the fault of the case.")
+		}
 	case c.Remedy.Setup:
 		add("Case     " + c.Title + ". " + c.Tells)
 		add("Remedy   " + c.Remedy.Words)

@@ -20,7 +20,9 @@ func TestAStoryOfACaseSaysWhatItShows(t *testing.T) {
 	flawed, _, remedied := harness.CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
 	other := *flawed
 	other.Lock, other.Options = "redis-watchdog", catalogue.Options{}
-	const described, remedy, measured = "\nCase     ", "\nRemedy   ", "\nMeasured Requests to the servers for each grant: "
+	c, _ = catalogue.FindCase("mysql-client-clock-skew")
+	skewed, calm, _ := harness.CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
+	const described, unharmed, remedy, measured = "\nCase     ", "\nFault    None: ", "\nRemedy   ", "\nMeasured Requests to the servers for each grant: "
 	for name, tt := range map[string]struct {
 		plan *harness.Plan
 		want []string
@@ -28,6 +30,8 @@ func TestAStoryOfACaseSaysWhatItShows(t *testing.T) {
 		"as documented":   {flawed, []string{described, measured}},
 		"with the remedy": {remedied, []string{described, remedy, measured}},
 		"another lock":    {&other, nil},
+		"with its fault":  {skewed, []string{described}},
+		"without a fault": {calm, []string{described, unharmed}},
 	} {
 		j, _, err := harness.Simulate(sim.Simulator, tt.plan)
 		if err != nil {
@@ -41,7 +45,7 @@ func TestAStoryOfACaseSaysWhatItShows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range []string{described, remedy, measured} {
+		for _, part := range []string{described, unharmed, remedy, measured} {
 			if wanted := slices.Contains(tt.want, part); strings.Contains(string(story), part) != wanted {
 				t.Errorf("%s: %q in the story: %v\n%s", name, part, !wanted, story)
 			}
