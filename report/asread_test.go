@@ -333,6 +333,19 @@ var asRead = []truth{
 		nil,
 	},
 	{
+		"a pause between the answer to a release and its end", "", `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":3001000000,"process":"redis-1","type":"event","f":"remove","op":1,"by":4}
+{"time":3002000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"],"point":"c1 release: after request 1, EVAL"}
+{"time":5002000000,"process":"nemesis","type":"info","f":"pause-end","id":1,"on":["c1"]}
+{"time":5002000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}`,
+		[]string{"just after the answer to the EVAL of its release, it was paused for 2 s. At 5.00 s it woke up and learned the outcome of its release: yes."},
+		[]string{"got the answer"},
+	},
+	{
 		"a time-out that a stopped server need not explain", "", `{"lockcheck":1,"lease_ms":2000}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1}

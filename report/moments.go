@@ -134,6 +134,12 @@ func (p *plot) leaves(g *grant, w weight) {
 			to += " of " + p.d.units.at(p.d.at(o.invoke))
 		}
 		did, does := heard(late, to)
+		if slices.ContainsFunc(p.d.faults, func(f *fault) bool {
+			return strings.HasPrefix(f.point, g.client+" "+o.f+": after ") && f.strikes(g.client) && f.start > o.invoke && before(f.start, o.done)
+		}) { // the answer may have come before the fault
+			did = strings.Replace(did, "got the answer to", "learned the outcome of", 1)
+			does = strings.Replace(does, "gets the answer to", "learns the outcome of", 1)
+		}
 		switch {
 		case o.over() == none:
 			m.did += "; no answer had come by the end"
