@@ -6,6 +6,9 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
+// Lines open and end holds in read.go, deaths end them in faults.go. The comment of hold
+// has the rule, docs/record.md explains it.
+
 // begin opens the hold that e, at pos, confirms for the acquire op.
 func (t *timeline) begin(op, pos int32, e *history.Entry) int32 {
 	o := &t.ops[op]

@@ -47,8 +47,8 @@ type Environment interface {
 	// returns nil if the run does not repeat and is not in memory.
 	Batch(r *Runner, s *explore.Settings, progress func(int)) (*explore.Result, error)
 	Again(r *Runner, s *explore.Settings, run int) (*harness.Judged, error)
-	// Save writes the files of a run unless they exist already, and returns their
-	// directory.
+	// Save writes the files of a run, in place of an earlier run's, unless Execute has
+	// written them. It returns their directory.
 	Save(name string, j *harness.Judged) (dir string, err error)
 }
 

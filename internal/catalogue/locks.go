@@ -1,5 +1,6 @@
-// Package catalogue has the tables that other packages walk over: the locks, and the
-// documented failure cases with their remedies.
+// Package catalogue has the tables that other packages walk over: the locks, the
+// documented failure cases with their remedies, and in truth.go what each lock should show
+// under each fault.
 package catalogue
 
 import (

@@ -2,7 +2,7 @@
 // in their own processes.
 //
 // A client is a process that speaks the worker protocol (package worker). A pause is
-// SIGSTOP, a crash SIGKILL. The client reaches each server through a link of ours, a
+// SIGSTOP, a crash SIGKILL; harness/inject.go says when. The client reaches each server through a link of ours, a
 // TCP proxy. Links apply partitions, delays and lost replies, and assign each request
 // to its operation. Each server reports what it did with the entries of locks (feed). A
 // reply reaches its client only after that report, so that in the history every cause

@@ -1,5 +1,6 @@
 // Package exit has the exit codes of the command, and the errors that carry them from
-// where a user's mistake is seen to the end of the process.
+// where a user's mistake is seen to the end of the process. What was found decides its
+// code where it is counted: results.Document.Decide, and packages cases, judging and replay.
 package exit
 
 import (

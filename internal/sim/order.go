@@ -1,6 +1,6 @@
 package sim
 
-// order decides what happens next in a world in which only order counts, instead
+// order keeps what may happen next in a world in which only order counts, instead
 // of time. Messages take no time, and a wait of unspecified length ends when its
 // turn comes. Search takes the steps.
 type order struct {

@@ -83,7 +83,8 @@ func (w *World) addClient(name string) *client {
 	return c
 }
 
-// Run is the scheduler. It returns after the last task.
+// Run lets things happen until the last task has returned: by time, or if the world has
+// one, by order.
 func (w *World) Run() error {
 	defer w.unwind()
 	if w.order != nil {

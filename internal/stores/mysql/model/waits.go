@@ -2,6 +2,8 @@ package model
 
 import "time"
 
+// Who has to wait is decided in locks.go. Here waits begin and end.
+
 type waitKind uint8
 
 const (
