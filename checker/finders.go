@@ -81,7 +81,7 @@ func (t *timeline) any(f *furthest, k spanKind, group, from, to int32) bool {
 	return n > 0 && f.last[low+n-1] >= from
 }
 
-// span is the client of a span, and its first and last position. The end is none if
+// span is the client of a span, and its first and last position. The end is missing if
 // it is not of the requested kind.
 type span struct{ client, begin, end int32 }
 

@@ -2,7 +2,7 @@ package checker
 
 import "slices"
 
-// none is an absent position or id.
+// none marks an absent position or id.
 const none int32 = -1
 
 // words gives each word a number, from 0.

@@ -8,7 +8,7 @@ import (
 
 // op is an operation of a client.
 type op struct {
-	invoke, done int32 // positions; done is none without a completion
+	invoke, done int32 // positions; done: none without a completion
 	proc, lock   int32
 	hold         int32 // the hold that it acts on, or that an acquire got
 	guest        int32 // of an acquire: the last hold of another acquire on its entries, or none

@@ -39,7 +39,7 @@ func Find(name string) (Fault, bool) {
 }
 
 // InHistory returns what is known of a fault that a history names: one of All,
-// history.Exit or history.Stall. Any other name stands for a fault on servers.
+// history.Exit or history.Stall. Any other name means a fault on servers.
 func InHistory(name string) Fault {
 	for _, known := range [...][]Fault{all[:], seen[:]} {
 		for i := range known {

@@ -6,7 +6,7 @@ import (
 )
 
 // plain reads a line in the format of appendEntry, with blanks wherever JSON
-// allows them: an object with known keys, none of them twice, strings without
+// allows them: an object with known keys, each at most once, strings without
 // escapes, and integers of at most 18 digits. For every other line it returns
 // false, and encoding/json reads it. A fuzz test checks that plain and
 // encoding/json read the same entry.

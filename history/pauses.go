@@ -61,7 +61,7 @@ func (p *Pauses) Add(pos int, e *Entry) (killed []string, from int) {
 }
 
 // Since returns the beginning of the first pause of a client that lasts at pos,
-// where the client is killed, or pos if there is none. Calls must be in the order
+// where the client is killed, or pos without one. Calls must be in the order
 // of lines.
 func (p *Pauses) Since(client string, pos int) int {
 	list := p.of[client]

@@ -48,7 +48,7 @@ type Host interface {
 
 // Task is a task that runs in parallel with the client's other tasks.
 type Task interface {
-	// Stop ends the task's context: its sleeps return early, and it sends no more
+	// Stop ends the task's context: its sleeps return early, and it sends nothing
 	// requests. It may still wait for the answer to the last one.
 	Stop()
 	// Wait returns when the task has ended.

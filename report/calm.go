@@ -26,7 +26,7 @@ func (p *plot) calm() {
 }
 
 // rest returns sentences about the faults that have no moment, and about the faults and
-// grants after the last one. It returns "" if there are none.
+// grants after the last one. It returns "" without any.
 func (p *plot) rest() string {
 	grants, last := 0, p.moments[len(p.moments)-1].pos
 	var before []*grant                   // untold
@@ -221,7 +221,7 @@ type lasting map[string][]gap
 // anybody is the key for all clients.
 const anybody = ""
 
-// add adds a time. If end is none it lasts to the end.
+// add adds a time. Without an end it lasts to the last line.
 func (l lasting) add(who string, begin, end int) {
 	list := l[who]
 	if n := len(list); n > 0 && before(end, list[n-1].end) {

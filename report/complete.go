@@ -150,7 +150,7 @@ func (p *plot) apart() {
 
 // excused returns a sentence about a time that handover does not count: nobody held the
 // lock, a client waited for longer than handover allows, and a fault was in force. It
-// returns "" if there is none.
+// returns "" without one.
 func (p *plot) excused() string {
 	bound := cmp.Or(time.Duration(p.d.h.Header.HandoverMS)*time.Millisecond, p.d.h.Header.Lease()/2)
 	for _, free := range p.free(0, p.d.last()) {

@@ -27,7 +27,7 @@ type fault struct {
 	amount     time.Duration
 	hits       history.Opt
 	heard      int   // of an exit: the last sign of life before it
-	merged     []int // the first lines of the faults that are told together with this one
+	merged     []int // the first lines of the faults in the same sentence
 	replaced   bool  // a replica has replaced its server
 }
 

@@ -39,7 +39,7 @@ func (p *plot) granted(g *grant, note, now string) {
 		if s := g.op.served; s == none || p.d.passing(g.op) {
 			m.did += ", but no entry for it was visible" + note
 			m.line += "; no entry for it is visible" + now
-		} else { // what note says was so before
+		} else { // it was so before the note
 			only := "visible only from " + p.d.units.at(p.d.at(s)) + " on"
 			m.did += note + ", but its entry was " + only
 			m.line += now + "; its entry is " + only

@@ -7,7 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// none is an absent position.
+// none marks an absent position.
 const none = -1
 
 // before reports whether position a comes before b. none comes after all others.

@@ -21,7 +21,7 @@ type Options struct {
 	Whole   bool          // do not cut Porcupine's searches in time
 }
 
-// account is a history as operations on locks. The judges need no more of it.
+// account is a history as operations on locks. The judges need nothing else of it.
 type account struct {
 	model Model
 	opts  Options

@@ -9,7 +9,7 @@ import (
 // never is a position after all others.
 const never int32 = math.MaxInt32
 
-// none is an absent id or position.
+// none marks an absent id or position.
 const none int32 = -1
 
 // hold is one acquire and the release that goes with it. Each takes effect at

@@ -63,7 +63,7 @@ func (c *clients) namedProcess(e *history.Entry, p *client, name string) (*clien
 		p.name, p.client = name, name
 		if before != nil {
 			p.client = before.client
-			delete(c.numbers, before.number) // no more lines have that number
+			delete(c.numbers, before.number) // no later line has that number
 		}
 		if e.Client != "" {
 			p.client = e.Client

@@ -60,7 +60,7 @@ func whole(v float64) string { return decimal(v, 0) }
 
 func decimal(v float64, places int) string { return strconv.FormatFloat(v, 'f', places, 64) }
 
-// middle returns the median of some figures, or 0 if there are none.
+// middle returns the median of some figures, or 0 without any.
 func middle(figures []float64) float64 {
 	n := len(figures)
 	if n == 0 {

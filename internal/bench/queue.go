@@ -258,7 +258,7 @@ func (l *line) turn(kind *[]Change) {
 	l.began, l.before = now, sum
 }
 
-// mean returns the mean of a figure of changes, or 0 if there are none.
+// mean returns the mean of a figure of changes, or 0 without any.
 func mean(changes []Change, of func(*Change) int) float64 {
 	sum := 0
 	for i := range changes {

@@ -78,7 +78,7 @@ type virtual struct{ *sim.World }
 
 func (v virtual) client(name string) client { return v.Client(name) }
 
-// nobody is an observer that ignores everything.
+// An observer that ignores everything.
 type nobody struct{}
 
 func (nobody) Point(string, env.Op, faults.Point) {}

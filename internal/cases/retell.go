@@ -18,7 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// Changes are what is different when a case is told again.
+// Changes are the differences when a case is repeated.
 type Changes struct {
 	Lock  string        // "": its own
 	Pause time.Duration // of pauses; 0: as documented

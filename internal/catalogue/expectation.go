@@ -19,7 +19,7 @@ const (
 	Overlap      Code = "U"  // mutual exclusion broken: a defect, or durability that is missing
 	LeaseOverlap Code = "Uf" // broken in the way that is inherent to leases: safe with fencing only
 	Stolen       Code = "R"  // a release frees somebody else's lock
-	Starved      Code = "L"  // somebody waits, and nobody is ever granted it
+	Starved      Code = "L"  // somebody waits for ever
 	Slow         Code = "l"  // a slow hand-over
 	Unfair       Code = "F"  // the order of the queue is broken, where the lock promises it
 )

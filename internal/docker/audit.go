@@ -137,7 +137,7 @@ var (
 )
 
 // transactions returns the number of the next transaction that changes something, and
-// of the first open one; next if none is open. InnoDB's own table of transactions may
+// of the first open one; next without an open one. InnoDB's own table of transactions may
 // be 0.1 s old.
 func transactions(ctx context.Context, db *sql.DB) (next, oldest int64, err error) {
 	var engine, name, status string

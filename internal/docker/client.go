@@ -290,7 +290,7 @@ func (c *client) event(a worker.Answer) {
 	}
 }
 
-// nobody is a client that does not exist.
+// A client that does not exist.
 type nobody struct{}
 
 func (nobody) Acquire(env.Op, time.Duration) (env.Grant, error) {

@@ -31,7 +31,7 @@ func (h *Head) Incomparable(past *Head) (why string) {
 }
 
 // unlike returns the first setting that differs between two explorations, except those
-// in but. It returns "" if there is none.
+// in but. It returns "" without one.
 func unlike(a, b map[string]string, but ...string) string {
 	names := slices.Sorted(maps.Keys(a))
 	for _, name := range append(names, slices.Sorted(maps.Keys(b))...) {

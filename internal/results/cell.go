@@ -96,7 +96,7 @@ func (c *Cell) Take(r *explore.Result) {
 	c.decide()
 }
 
-// Property returns the result of one property, or nil if there is none.
+// Property returns the result of one property, or nil without one.
 func (c *Cell) Property(prop checker.Property) *PropertyResult { return find(c.Properties, prop) }
 
 func find(list []PropertyResult, prop checker.Property) *PropertyResult {

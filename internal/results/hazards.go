@@ -66,7 +66,7 @@ func (c *Cell) untested() []explore.Pair {
 }
 
 // NotTested says which promises of a cell were kept although no run could have broken
-// them, and why. It returns "" if there are none.
+// them, and why. It returns "" without any.
 func (c *Cell) NotTested() string {
 	return notTested(hazards(c.Result(), slices.DeleteFunc(c.untested(), c.aside)), true)
 }

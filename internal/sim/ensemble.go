@@ -41,7 +41,7 @@ const (
 type ensemble struct {
 	net      *network
 	members  []*member
-	leader   *member // nil: there is none
+	leader   *member // nil: no leader
 	decides  model.Leader
 	electing bool
 	last     *member           // the last leader

@@ -45,7 +45,7 @@ func (l *setLuaWait) Acquire(ctx context.Context, name string) (locks.Lease, err
 
 var errNoReplica = errors.New("no replica has the key")
 
-// hasReplica reports whether a replica has the key. If none has and the error is
+// hasReplica reports whether a replica has the key. If no replica has it and the error is
 // nil, the key is gone.
 func (l *setLuaWait) hasReplica(ctx context.Context, g *lease) (bool, error) {
 	n, err := l.port.Wait(ctx, l.Timeout, 1, l.TTL/20)

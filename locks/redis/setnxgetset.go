@@ -75,7 +75,7 @@ func (l *locker) hasEnded(value string) bool {
 // Its error is definite only if no such time is left: a late steal has
 // overwritten another's key and cannot undo that.
 func (l *timeLock) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	var left int64 // the value of such a steal; 0: none is left
+	var left int64 // the value of such a steal; 0: no value is left
 	var pause time.Duration
 	for {
 		l.host.Mark("try", int64(pause), left)

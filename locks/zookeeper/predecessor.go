@@ -8,7 +8,7 @@ import (
 )
 
 // predecessor is the locks that watch the node before their own. They differ in
-// what they do when it is gone, and in how a waiter gives up.
+// their reaction when it is gone, and in how a waiter gives up.
 type predecessor struct {
 	published
 	gone   func(context.Context, *object) error

@@ -147,7 +147,7 @@ func lessCertain(a, b error) error {
 }
 
 // callback is one step of the event thread: it takes an event and calls back. An
-// error means that no more events come, or that stopped has ended.
+// error means that events have ended, or that stopped has ended.
 func (o *object) callback(stopped context.Context, process func(zookeeper.Event) error) error {
 	e, err := o.session.Next(stopped, 0)
 	if err == nil {

@@ -69,7 +69,7 @@ func MeaningIn(statement []byte) Meaning {
 // Entries returns the effect of a change of a row on the row's grant. before and
 // after are the row's versions; nil means that it does not exist. maker and by
 // are the caller's numbers of the operations with the grant and with the change;
-// 0 means none. Entries returns the kind of effect, 0 if there is none, and the
+// 0 means none. Entries returns the kind of effect, 0 without one, and the
 // operation that now has the grant. For an Undeclared change the result means
 // nothing.
 func (m Meaning) Entries(before, after *Row, maker, by int) (kind EffectKind, now int) {

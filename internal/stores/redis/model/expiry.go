@@ -35,7 +35,7 @@ func (s *Server) Expire(now time.Duration) {
 }
 
 // NextExpiry returns the first instant at which Expire would remove a key, as far
-// as is known now. It returns false if there is none, or none that fits a
+// as is known now. It returns false without one, or none that fits a
 // time.Duration.
 func (s *Server) NextExpiry() (time.Duration, bool) {
 	if s.follower || len(s.due) == 0 || s.due[0].due >= math.MaxInt64/int64(time.Millisecond) {

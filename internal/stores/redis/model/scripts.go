@@ -66,7 +66,7 @@ func (s *Server) extend(by int, c *redis.Command) redis.Reply {
 }
 
 // compare is the beginning of scripts that change a key with c's value: e is that
-// entry. ok is false if there is none, or if this server may not change it; no is
+// entry. ok is false without one, or if this server may not change it; no is
 // then the answer.
 func (s *Server) compare(c *redis.Command) (e entry, no redis.Reply, ok bool) {
 	e, ok = s.find(c.Key)

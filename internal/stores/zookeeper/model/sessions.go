@@ -66,7 +66,7 @@ func (l *Leader) Expire(now time.Duration) []Txn {
 }
 
 // NextExpiry returns the first instant at which Expire would end a session, as
-// far as is known now. It returns false if there is none.
+// far as is known now. It returns false without one.
 func (l *Leader) NextExpiry() (time.Duration, bool) {
 	if len(l.due) == 0 {
 		return 0, false
