@@ -153,11 +153,19 @@ func (p *plot) apart() {
 // returns "" without one.
 func (p *plot) excused() string {
 	bound := cmp.Or(time.Duration(p.d.h.Header.HandoverMS)*time.Millisecond, p.d.h.Header.Lease()/2)
+	var waiting []*op // acquires that reach into the gap
+	next := 0
 	for _, free := range p.free(0, p.d.last()) {
+		for ; next < len(p.d.all) && p.d.all[next].invoke < free.end; next++ {
+			if o := p.d.all[next]; o.asks() {
+				waiting = append(waiting, o)
+			}
+		}
+		waiting = slices.DeleteFunc(waiting, func(o *op) bool { return !before(free.begin, o.over()) })
 		if p.d.at(free.end)-p.d.at(free.begin) <= bound || bound == 0 {
 			continue
 		}
-		who, from, to := p.wanted(free, bound)
+		who, from, to := p.wanted(waiting, free, bound)
 		if to-from <= bound {
 			continue
 		}
@@ -175,13 +183,10 @@ func (p *plot) excused() string {
 	return ""
 }
 
-// wanted returns the first time in a gap in which a client waited, and which did first.
-// A client that asks again within bound goes on waiting.
-func (p *plot) wanted(free gap, bound time.Duration) (who string, from, to time.Duration) {
-	for _, o := range p.d.all {
-		if !o.asks() || o.invoke >= free.end || !before(free.begin, o.over()) {
-			continue
-		}
+// wanted returns the first time in a gap in which one of these acquires waited, and whose
+// was first. A client that asks again within bound goes on waiting.
+func (p *plot) wanted(waiting []*op, free gap, bound time.Duration) (who string, from, to time.Duration) {
+	for _, o := range waiting {
 		if who == "" {
 			who, from = o.client, max(p.d.at(o.invoke), p.d.at(free.begin))
 			to = from
