@@ -203,7 +203,9 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 			// A hold that seemed to end later, by a release that the recorder wrote,
 			// ended then.
 			for _, h := range j.hands[i].unsure {
-				j.cease(h, at)
+				if l := j.holds[h].joint; l == 0 || j.losses[l-1].told > at { // else it goes with its entry
+					j.cease(h, at)
+				}
 			}
 			if hand := &j.hands[i]; j.model.rule.reentrant {
 				for _, h := range slices.Clone(hand.sure) { // what one process has rests on one entry

@@ -298,16 +298,19 @@ func (c *chaos) die(client string, pos int, killed bool) {
 	} else {
 		pos = c.alive[client]
 	}
-	entries := uint64(0) // a reentrant lock's
+	lost := func(k int) bool { // with its entry, or before
+		return slices.ContainsFunc(c.deeds, func(d deed) bool { return d.lost&bit(k) != 0 && d.what == toLose && d.call <= pos })
+	}
 	for k, d := range c.deeds {
-		if c.model.rule.reentrant && d.what == toAcquire && d.client == client && entries&bit(k) == 0 {
-			if lost := c.rests(pos, d.proc); lost != 0 {
-				c.deeds = append(c.deeds, deed{what: toLose, call: pos, ret: 1 << 29, optional: true, of: int(none), lost: lost})
-				entries |= lost
-			}
+		if d.what != toAcquire || d.client != client || lost(k) {
+			continue
+		}
+		if rests := c.rests(pos, d.proc); c.model.rule.reentrant && rests&bit(k) != 0 {
+			c.deeds = append(c.deeds, deed{what: toLose, call: pos, ret: 1 << 29, optional: true, of: int(none), lost: rests})
+		} else {
+			c.end(pos, k)
 		}
 	}
-	c.ends(pos, func(d deed) bool { return d.client == client })
 }
 
 // fault adds a fault on a client.
@@ -453,15 +456,7 @@ func (c *chaos) rest(k int) {
 	}
 }
 
-// ends notes that holds may end from pos on.
-func (c *chaos) ends(pos int, of func(deed) bool) {
-	for k, d := range c.deeds {
-		if d.what == toAcquire && of(d) {
-			c.end(pos, k)
-		}
-	}
-}
-
+// end notes that a hold may end from pos on.
 func (c *chaos) end(pos, k int) {
 	for _, d := range c.deeds {
 		if d.of == k && d.what == toRelease && (!d.optional || d.end && c.model.kind == anonymous) {

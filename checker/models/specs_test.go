@@ -1067,6 +1067,15 @@ var modelSpecs = []modelSpec{
 		nemesis kill on=c1
 		c1 try
 		c1 try ok token=1 grant=3`, `violated 1,2,3,4,6,7: there is no order for this: c1: acquire (lines 1 to 2); c1: acquire → token 1 (lines 3 to 4); c1: acquire → token 1 (lines 6 to 7).`},
+	{"reentrant-fenced-mutex=2", "who has died does not die again", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 acquire ok token=1 grant=2
+		nemesis kill on=c1
+		nemesis exit on=c1
+		c1 try
+		c1 try ok token=1 grant=3`, `violated 1,2,3,4,7,8: there is no order for this: c1: acquire (lines 1 to 2); c1: acquire → token 1 (lines 3 to 4); c1: acquire → token 1 (lines 7 to 8).`},
 	{"reentrant-fenced-mutex=2", "a grant with the token of an entry is lost with it", `
 		c1 acquire
 		c1 acquire ok token=1 grant=1
