@@ -32,7 +32,7 @@ var Fairness = &Contest{
 			Log: true, show: rounded, bound: true,
 		},
 		{
-			Name: "The least served client", About: "its acquisitions, in percent of those of the most served one",
+			Name: "The least served client", About: "acquisitions, in percent of the most served client",
 			Of:    func(f *Figures) float64 { return percent(slices.Min(f.Grants), slices.Max(f.Grants)) },
 			Ticks: percents, show: whole,
 		},

@@ -340,7 +340,11 @@ func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
 	}
 	if f := r.Case.Figure; f != nil {
 		if r.RemedyFigure = max(r.RemedyFigure, s.Remedied.Measure(f.Of)); r.RemedyFigure > f.AtMost {
-			worst("violated", "%.3g %s, and should be %.3g at most", r.RemedyFigure, f.Of, f.AtMost)
+			outcome := "violated"
+			if r.On != "sim" { // a slow machine takes longer, and asks more often meanwhile
+				outcome = "unknown"
+			}
+			worst(outcome, "%.3g %s, and should be %.3g at most", r.RemedyFigure, f.Of, f.AtMost)
 		}
 	}
 	if deviation := s.deviation(s.Remedied); deviation != "" {

@@ -210,6 +210,8 @@ func TestFailuresOfASlowMachineAreOnlyMissed(t *testing.T) {
 		{"an overlap without the fault in a control, in real time", "redis-get-del-race", disturbed, nil, false, false, "valid"},
 		{"an overlap while the machine stood still", "redis-get-del-race", disturbed, stalled, false, true, "valid"},
 		{"the remedy's turn comes late", "mysql-fair-dead-waiters", nil, nil, true, false, "violated"},
+		{"the remedy's figure is too large", "mysql-timeout-drift", nil, nil, true, false, "violated"},
+		{"the remedy's figure is too large in real time", "mysql-timeout-drift", nil, nil, true, true, "unknown"},
 		{"the remedy's turn comes late in real time", "mysql-fair-dead-waiters", nil, nil, true, true, "unknown"},
 	} {
 		on := "sim"
