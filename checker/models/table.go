@@ -8,18 +8,13 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// shrunk is the proof that most models share.
-const shrunk = "Give every acquire its last possible instant, its completion, and the release of its grant (or what else may have ended it) its first one, its invoke. " +
-	"That makes each hold as short as it can be, and every rule of this model allows less where more is held: so if any choice of instants is legal, this one is. " +
-	"An indeterminate release may take its first instant too. An indeterminate acquire that nothing definite presupposes is best left out, because it only blocks others; " +
-	"one that is presupposed (its owner released or extended with an ok) has until that ok to take effect, and where its release may come before that, it needs but one instant at which the lock is free for it. " +
-	"So a sweep over the shortened holds decides, in O(n log n). "
+// shrunk and strictTry refer to the proof that most models share, in docs/models.md.
+const (
+	shrunk    = "By [shortest holds](#shortest-holds). "
+	strictTry = "Refused tries with --strict-try are judged as described there."
+)
 
-// strictTry describes how refused tries are judged.
-const strictTry = "With --strict-try, a refused try needs an instant in its time at which the lock is held. Holds can grow into the time of their own acquire and release without touching each other but in a point, " +
-	"so it fails only where it lies between a release that was over and an acquire that had not begun. With indeterminate acquires, which might have held there, Porcupine decides."
-
-// strictSearch describes the same where no direct judge is known.
+// strictSearch describes how refused tries are judged where no direct judge is known.
 const strictSearch = "With --strict-try Porcupine decides."
 
 // table is all models.
@@ -34,10 +29,10 @@ var table = [...]Model{
 	{
 		Name:   "mutex",
 		State:  "whether the lock is held",
-		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it, once for each grant. One that came before the answer to its acquire can end that grant only. The ok of a release that may confirm what ended its grant before may do nothing itself, or free the lock.",
+		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it, once for each grant. One that came before the answer to its acquire can end that grant only. If its grant may have ended before, a release with an ok may only confirm that, or free the lock.",
 		Source: "Knossos, model mutex",
-		Exact: "Acquires and releases alternate, and nothing else matters: of two that are possible the one with the earlier completion is the more urgent. So operations are put off for as long as they can be. " +
-			"When a completion comes and its operation has not had its turn, it gets it; if the lock is in the wrong state, an operation of the other kind goes first, the most urgent one; an indeterminate one only if there is no other, because it has no completion that presses. " +
+		Exact: "Acquires and releases alternate, and nothing else matters: of two that are possible the one with the earlier completion is the more urgent. " +
+			"The judge delays each operation until its completion. If the lock is then in the wrong state, it first runs an operation of the other kind: the one with the earliest completion, or one without an answer if there is no other. " +
 			"Exchange: take any legal order that agrees so far. Where it runs another operation of the same kind first, the two can change places, because both had been invoked and the chosen one has the earlier completion. Where it runs more than this one does, the rest can be put off. So this order exists if any does. " +
 			"Overlap of intervals is not exact here: a release may belong to either of two acquires. " +
 			"A grant that may have ended before its acquire was answered can be given and taken back in one instant, so it is left out first, and what is violated without it is violated; where it makes a difference, Porcupine decides. " +
@@ -57,13 +52,13 @@ var table = [...]Model{
 		State:  "who holds the lock, and until when",
 		Rules:  "As owner-mutex, but a hold is over when the time is over for which it was said to be valid. An extend or a renewal sets a new time at its ok, a later or an earlier one, and a hold that was over, by its time, a loss, a death or a release without an answer, begins anew, at an instant at which the lock is free; only a release that is ok is final. An extend that brings no time left says only that its grant was not released. A grant that has no time left at its answer holds nothing. A grant that does not say how long it is valid is left out.",
 		Source: "Gray and Cheriton, Leases (1989); lockcheck's property lease-exclusion",
-		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " A grant that does not say how long it is valid may be why, too, and so may an acquire without an answer, which may have been over at any time.",
+		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " The reason of a refusal may also be a grant that does not say how long it is valid, or an acquire without an answer, which may have been over at any time.",
 		rule:   rule{leases: true},
 	},
 	{
 		Name:   "fifo-mutex",
 		State:  "who holds the lock, and who waits, in order",
-		Rules:  "As owner-mutex, and it is granted to who has waited longest. A place in the queue is taken between the invoke of the acquire and its line queued (the last one, if it had to queue up anew; its completion, where there is none). An acquire that failed or is indeterminate, whatever its client released later, may have left the queue at any time, and may have queued up anew.",
+		Rules:  "As owner-mutex, and the client that has waited longest is granted it. A place in the queue is taken between the invoke of the acquire and its line queued (the last one, if it had to queue up anew; its completion, where there is none). An acquire that failed or is indeterminate, whatever its client released later, may have left the queue at any time, and may have queued up anew.",
 		Source: "ZooKeeper's lock recipe; Lamport, Time, Clocks (1978), section on mutual exclusion",
 		Exact: shrunk + "Shortened holds have one order; the places in the queue have to be taken in that order. Taking each as early as possible, at its invoke or just after the place before it, is best for all that follow, so it decides. " +
 			"Where an indeterminate acquire is presupposed and has no instant of its own, the order is not forced, and Porcupine decides. " + strictTry,
@@ -73,14 +68,14 @@ var table = [...]Model{
 		Name: "reentrant-mutex", Param: "limit",
 		State:  "who holds the lock, and how many times",
 		Rules:  "It is granted when no other process holds it (one that goes on for another is the same), and the one that asks does not hold it as often as the limit says. It is free when each grant was released, or the entry in the store was lost, with all that its process held.",
-		Source: "java.util.concurrent.locks.ReentrantLock; Jepsen's Hazelcast tests, reentrant mutex (limit 2)",
+		Source: "Java's ReentrantLock (java.util.concurrent.locks); Jepsen's Hazelcast tests, reentrant mutex (limit 2)",
 		Exact:  shrunk + strictSearch,
 		rule:   rule{reentrant: true},
 	},
 	{
 		Name: "reentrant-fenced-mutex", Param: "limit",
 		State:  "who holds the lock, how many times, with which token, and the largest token that was given out",
-		Rules:  "As reentrant-mutex; a grant to nobody's lock has a larger token than all before it, one to who holds it already has the same.",
+		Rules:  "As reentrant-mutex; if nobody holds the lock, a grant has a larger token than all before it. If its process holds the lock, the grant has the same token.",
 		Source: "Hazelcast FencedLock; Jepsen's Hazelcast tests, reentrant fenced mutex",
 		Exact:  shrunk + "A process does one thing at a time, so it is certain whether it held when it asked again, and the order of the rest is forced: tokens are compared along it. Where it is not (it lost the lock, an acquire or a release of it has no answer, or a failed release is read as one that found it gone) and the tokens do not fit, Porcupine decides. " + strictSearch,
 		rule:   rule{reentrant: true, tokens: true},
@@ -112,7 +107,7 @@ var table = [...]Model{
 	{
 		Name: "cas-register", Param: "value at first",
 		State:  "a value; what it is at first is known if N says so",
-		Rules:  "As register; a cas that is ok replaced the value that it names. One that failed says nothing.",
+		Rules:  "As register; a cas that is ok replaced the value that it names. A cas that failed shows nothing.",
 		Source: "Knossos, model cas-register; Gibbons and Korach, Testing Shared Memories (1997)",
 		Exact:  zones + "A cas that is ok puts its value right behind the one that it replaced, so values form chains, each of which is in place in one stretch; the same holds for chains. Where a value that was read or replaced was written more than once, or may have been there from the start as well, or a write does not say what it wrote, Porcupine decides.",
 		kind:   register, rule: rule{cas: true},
