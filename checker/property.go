@@ -26,7 +26,7 @@ var meanings = map[Property]string{
 	Exclusion:      "no two clients hold the lock at the same time",
 	LeaseExclusion: "the same, and each grant counts only as long as its client believed in it",
 	Ownership:      "no command for one grant removes, shortens or takes over another",
-	Fencing:        "fencing tokens grow with every grant, and no two grants share one",
+	Fencing:        "fencing tokens grow with every grant; only nested grants of one process may share one",
 	Resource:       "every accepted write was computed from the value that it replaced",
 	Answers:        "the lock's replies were true: a refusal left no entry, a grant exists in the store, a release removed it",
 	Liveness:       "no client waits longer than 3 T while no client is granted the lock",

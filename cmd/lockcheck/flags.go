@@ -223,7 +223,7 @@ func shardFlag(fl *pflag.FlagSet, s *explore.Shard) {
 }
 
 func baselineFlag(fl *pflag.FlagSet, to *string) {
-	fl.Var((*fileName)(to), "baseline", "result `file` (result.json, or the output of --json): its violations are known and do not fail the command")
+	fl.Var((*fileName)(to), "baseline", "result `file` (the output of --json, or the result.json of a suite, shard or merge): its violations are known and do not fail the command")
 }
 
 // fileName is the value of a flag that names a file. An empty name is an error: it

@@ -135,7 +135,7 @@ var flawed = []Lock{
 		Store:   StoreZooKeeper,
 		Options: zkOptions,
 		Like:    "zk-predecessor-recheck",
-		Flaw:    "a waiter that gives up leaves its node in the queue, and everybody behind it waits",
+		Flaw:    "leaves the node of a waiter that gives up in the queue, and all behind it wait",
 		GivesUp: true,
 		Order:   true,
 		New:     zkLock(zklocks.NewPredecessorLeakyTimeout),
