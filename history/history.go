@@ -57,7 +57,7 @@ type Header struct {
 	Workload string `json:"workload,omitempty"`
 
 	LeaseMS  int64    `json:"lease_ms,omitempty"` // T: lease or session timeout
-	Promises []string `json:"promises,omitempty"` // the properties that must hold; none: all that apply
+	Promises []string `json:"promises,omitempty"` // the properties that must hold; absent: all that apply
 	Fencing  Fencing  `json:"fencing"`
 	Faults   []string `json:"faults,omitempty"` // the kinds of faults to inject
 

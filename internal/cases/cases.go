@@ -26,7 +26,7 @@ type Document struct {
 	Schema int      `json:"schema"` // version of this document
 	Cases  []Result `json:"cases"`  // the cases, in the order of lockcheck list cases
 
-	Interrupted bool   `json:"interrupted,omitempty"` // somebody ended it: this is what there was until then
+	Interrupted bool   `json:"interrupted,omitempty"` // an interrupt ended it: these are the results until then
 	Cut         string `json:"cut,omitempty"`         // the case that was under way then, of which nothing is here
 	Left        int    `json:"not_begun,omitempty"`   // cases that were not begun, as it was interrupted
 }
@@ -34,7 +34,7 @@ type Document struct {
 // Result is what came of one case.
 type Result struct {
 	ID           string   `json:"id"`                      // name of the case
-	Kind         string   `json:"kind"`                    // violation (the lock has to break), control (it has to hold where others break) or measure (a figure)
+	Kind         string   `json:"kind"`                    // violation: the lock has to break; control: it has to hold; measure: a figure is measured
 	Lock         string   `json:"lock"`                    // the lock that the case is about
 	On           string   `json:"on"`                      // the place: sim or docker
 	Reproduced   bool     `json:"reproduced"`              // whether it came out as documented
@@ -45,7 +45,7 @@ type Result struct {
 	Figure       *float64 `json:"figure,omitempty"`        // what was measured, of a measure
 	RemedyFigure *float64 `json:"remedy_figure,omitempty"` // the same with the remedy
 	LeaseMS      int64    `json:"lease_ms,omitempty"`      // T, the lease or session time-out, in ms; not there where it could not be run
-	Tries        int      `json:"tries,omitempty"`         // how often it was played: on docker, one that did not come about is played again, with twice the lease where that may help
+	Tries        int      `json:"tries,omitempty"`         // how often the case ran: on docker a case that did not show its failure runs again, with twice the lease if that may help
 	Again        []string `json:"again,omitempty"`         // why it was played again, each time
 	Seconds      float64  `json:"seconds"`                 // how long the last try took
 }

@@ -10,17 +10,16 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// Cell is one batch of runs that is judged by itself: of run a lock, of suite
-// an entry under one fault or a counterexample that was kept, of an exhaustive
-// search a lock under one fault.
+// Cell is runs that are judged together. In run: one lock. In suite: an entry under one
+// fault, or a kept counterexample. In an exhaustive search: a lock under one fault.
 type Cell struct {
 	Name     string          `json:"name"`               // identifies the cell for --shard, merge and --baseline; unique in a document
 	Lock     string          `json:"lock"`               // the lock under test
 	On       string          `json:"on"`                 // the environment: sim or docker
-	Faults   []string        `json:"faults,omitempty"`   // faults that may strike in its runs; none: nothing goes wrong
+	Faults   []string        `json:"faults,omitempty"`   // faults that may strike in its runs; absent: no fault
 	Workload string          `json:"workload,omitempty"` // what clients do, where all its runs have the same workload
 	Strategy string          `json:"strategy,omitempty"` // pct, if choices follow from priorities; absent: random
-	Promises checker.Promise `json:"promises,omitempty"` // properties that must hold; none: all that apply
+	Promises checker.Promise `json:"promises,omitempty"` // properties that must hold; absent: all that apply
 	Settings string          `json:"settings,omitempty"` // of suite: digest of all other settings of its runs except their number and seeds; on docker with the images and the operating system
 	Kept     bool            `json:"kept,omitempty"`     // it is a replayed counterexample of regressions/
 	Of       string          `json:"of,omitempty"`       // of a kept one: name of the cell that found it, which identifies it in a baseline
@@ -42,8 +41,8 @@ type Cell struct {
 	Reached    map[string]int   `json:"reached"`           // counters of all runs, by name: lockcheck list reached
 	Drawn      map[string]int   `json:"drawn,omitempty"`   // number of runs by drawn fault
 	Touched    map[string]int   `json:"touched,omitempty"` // number of those runs in which the fault had an effect
-	// Hazards has, by the fault that was drawn (or none), for each property the
-	// number of runs in which it could have been broken: lockcheck list hazards.
+	// Hazards is, by drawn fault (or none), then by property: in how many runs the
+	// property could have been violated (lockcheck list hazards).
 	Hazards map[string]map[checker.Property]int `json:"hazards,omitempty"`
 	Bound   *explore.Bound                      `json:"bound,omitempty"` // how far an exhaustive search went
 	// Porcupine counts the verdicts that it also judged: on one run of 128, but on all

@@ -27,12 +27,11 @@ type Head struct {
 	Command  string `json:"command"`            // the command: run, suite or matrix
 	Version  string `json:"version"`            // version of lockcheck
 	Revision string `json:"revision,omitempty"` // source of the build: its commit or version; with a digest of the program if the build knows neither, or if the source had changed since
-	// Settings decide what is explored: flags and arguments by name, as they were
-	// typed or drawn; digests of the suite's file, of the counterexamples that it
-	// replays and of the baseline; on docker the images and the operating system.
-	// All shards of an exploration have the same settings.
+	// Settings is everything that decides the runs: flags and arguments by name, and
+	// digests of the suite's file, the replayed counterexamples and the baseline; on
+	// docker also the images and the operating system. All shards have the same.
 	Settings map[string]string `json:"settings"`
-	Shards   *Shards           `json:"shards,omitempty"` // the shards in this document, if several runs of the command did it
+	Shards   *Shards           `json:"shards,omitempty"` // the shards that this document joins, if it is a part or a merge of shards
 
 	Verdict     Verdict `json:"verdict"`               // the verdict
 	ExitCode    int     `json:"exit_code"`             // exit code of the command
@@ -84,8 +83,8 @@ type Counterexample struct {
 	Shrunk   string `json:"shrunk,omitempty"`   // history of the shortest run that still violates it
 	Sentence string `json:"sentence,omitempty"` // the violation, in one sentence
 	Replay   string `json:"replay,omitempty"`   // command that replays the run; only if its files exist
-	// Porcupine is what it says of this violation: agreed, undecided or disagreed;
-	// not there: it has no model of the property.
+	// Porcupine is the second judge's verdict: agreed, undecided or disagreed; absent if it
+	// does not judge this property.
 	Porcupine checker.Opinion `json:"porcupine,omitempty"`
 	Steps     int             `json:"steps,omitempty"` // steps that lead to it, of an exhaustive search
 }
@@ -96,8 +95,8 @@ type Baseline struct {
 	Known []Violation `json:"known"` // violations of the baseline that were found again
 	New   []Violation `json:"new"`   // violations that the baseline does not have
 	Gone  []Violation `json:"gone"`  // violations of the baseline that were not found in as many runs
-	// Violations that the baseline has, of which this says nothing: no such cell,
-	// the promise is not made any more, or there were fewer runs.
+	// violations of the baseline that these runs could not find again: the cell or the
+	// promise no longer exists, or there were fewer runs.
 	Unseen []Violation `json:"unseen"`
 }
 
