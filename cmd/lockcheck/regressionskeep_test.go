@@ -79,7 +79,7 @@ func TestWhatAKilledSuiteLeftOfACopyGoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, _ := suiteRun(t, new(engine), quick, "--runs", "5")
-		r.wants(t, held, "no counterexample was there")
+		r.wants(t, held, "no counterexamples to replay")
 		if _, err := os.Stat(dir); (err == nil) != tt.stays {
 			t.Errorf("%s: %v", tt.dir, err)
 		}

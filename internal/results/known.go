@@ -25,7 +25,7 @@ func ReadKnown(file, out string) (k KnownViolations, err error) {
 		return k, nil
 	}
 	if out != "" && rundir.SameFile(file, filepath.Join(out, File)) {
-		return k, exit.Errorf(exit.Usage, "the baseline: %s is where this command leaves its own result: copy it, and name the copy", file)
+		return k, exit.Errorf(exit.Usage, "the baseline: %s is where a suite or a shard leaves its result: copy it, and name the copy", file)
 	}
 	past, err := ReadFile(file)
 	if err != nil {

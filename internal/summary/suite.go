@@ -22,7 +22,7 @@ var standingOf = map[results.Verdict]struct {
 	words string
 }{
 	results.Held:          {checker.Valid, "held"},
-	results.Known:         {checker.Valid, "still broken, as is known:"},
+	results.Known:         {checker.Valid, "still violated, as in the baseline:"},
 	results.Violated:      {checker.Violated, "violated"},
 	results.Inconclusive:  {checker.Unknown, "proves nothing:"},
 	results.Unavailable:   {checker.Unknown, "the environment failed:"},
@@ -122,7 +122,7 @@ func cellWords(c *results.Cell) string {
 		words += "; " + c.Cut
 	}
 	if aside != nil {
-		words += "; not promised, and broken: " + strings.Join(aside.Strings(), ", ")
+		words += " (not promised, and violated: " + strings.Join(aside.Strings(), ", ") + ")"
 	}
 	return words
 }
@@ -166,7 +166,7 @@ func (to *Printer) suiteEnd(d *results.Document, first int) {
 	case promises > 0:
 		lock = "broke " + names.Count(promises, "promise")
 	case known > 0:
-		lock = "no promise was broken that the baseline does not know to be"
+		lock = "no new violation"
 	}
 	to.Paragraph(9, "Past     "+pastWords(past, replayed, elsewhere))
 	to.Paragraph(9, "Lock     "+lock)
@@ -185,7 +185,7 @@ func (to *Printer) suiteEnd(d *results.Document, first int) {
 	case results.Inconclusive:
 		exit += ": " + layout.FirstLine(d.Reason)
 	case results.Unavailable:
-		exit += ": not all could be done"
+		exit += ": the environment was not available for all runs"
 	}
 	to.Paragraph(9, exit)
 	for _, words := range d.Cuts() {
@@ -228,7 +228,7 @@ func pastWords(kept, replayed, elsewhere int) string {
 	case elsewhere > 0:
 		return pastWords(kept, replayed, 0) + fmt.Sprintf("; %d by other shards", elsewhere)
 	case kept == 0:
-		return "no counterexample was there to be replayed"
+		return "no counterexamples to replay"
 	case replayed < kept:
 		return fmt.Sprintf("%d of %s replayed", replayed, names.Count(kept, "counterexample"))
 	}
