@@ -20,7 +20,7 @@ type File struct {
 // Begin are the files, the first to be read first.
 func Begin() ([]File, error) {
 	list := []File{
-		{Name: "lockcheck.yaml", Is: "the suite: which locks are held to what", Mode: 0o666},
+		{Name: "lockcheck.yaml", Is: "the suite: locks and their promises", Mode: 0o666},
 		{Name: "worker.py", Is: "a lock to begin with, in Python: put yours in its place", Mode: 0o777},
 	}
 	for i := range list {

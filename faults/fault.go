@@ -47,7 +47,7 @@ const (
 	NeedClock       Need = "a server whose clock can be set"
 	NeedRate        Need = "a server whose clock can be made fast or slow"
 	NeedStop        Need = "clients that can be stopped: on Docker, Linux"
-	NeedClientClock Need = "workers of ours, whose clocks can be set"
+	NeedClientClock Need = "lockcheck's own workers, whose clocks can be set"
 	NeedReplicas    Need = "servers with replicas"
 	NeedSessions    Need = "a server that keeps sessions, which others can close"
 	NeedMemory      Need = "a server that evicts what it has no room for"

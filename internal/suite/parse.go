@@ -171,7 +171,7 @@ func (r *reader) mapping(n *yaml.Node, into reflect.Value, keys map[string]key, 
 			r.wrong(k, "%s is no key: a key is a word", shown(k))
 			continue
 		case !slices.Contains(order, k.Value) && suiteKeys[k.Value].about+entryKeys[k.Value].about != "":
-			r.wrong(k, "%s is no key of %s: it goes %s", k.Value, what, where[what])
+			r.wrong(k, "%s is no key of %s: write it %s", k.Value, what, where[what])
 			continue
 		case !slices.Contains(order, k.Value):
 			r.unknown(k, "key", k.Value, order)
@@ -192,7 +192,7 @@ func (r *reader) mapping(n *yaml.Node, into reflect.Value, keys map[string]key, 
 }
 
 // where has the right place for a key that is in the wrong one.
-var where = map[string]string{aSuite: "into an entry of locks", anEntry: "to the left, beside locks"}
+var where = map[string]string{aSuite: "in an entry of locks", anEntry: "without indentation, beside locks"}
 
 // field returns the field of a struct that a key sets.
 func field(into reflect.Value, name string) reflect.Value {
