@@ -47,7 +47,7 @@ func (a *app) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench " + strings.Join(names, "|"),
 		Short: "Measure what a lock costs",
-		Long: `Measures, where other commands judge whether a lock holds.
+		Long: `Measures what a lock costs. Other commands judge whether it is correct.
 
 contention: clients want one lock (redis-set-lua) all the time, and wait for it
 in four ways: they ask again at once (spin), or after a wait that is fixed,

@@ -25,7 +25,7 @@ func (a *app) caseCommand() *cobra.Command {
 	var f caseFlags
 	cmd := &cobra.Command{
 		Use:   "case [ID…]",
-		Short: "Reproduce documented failures, each with its counter-proof",
+		Short: "Reproduce documented failures, each with and without its remedy",
 		Long: fmt.Sprintf(`Reproduces documented failures of locks. Without an ID it runs all cases, and
 prints one story and a summary. With IDs (or globs), or with --all, it prints
 the story of each.
@@ -33,8 +33,8 @@ the story of each.
 Each case runs three times under the same schedule: as documented, where the
 judge, which does not know the case, has to find the violation; without the
 fault, where nothing may be wrong; and with the remedy, which has to hold. On
-docker a case that does not come about runs up to %s, each time with twice
-the lease where that may help a slow machine. A case that goes wrong is not
+docker a case that does not show its failure runs up to %s, with twice the
+lease each time if that may help a slow machine. A case that goes wrong is not
 repeated, unless the machine may have been too slow.
 
 --lock, --pause and --lease change one thing and run the case again. Nothing is
@@ -81,8 +81,8 @@ documented for that: the exit code is 1 if anything is violated.`, names.Times(b
 	}
 	environmentFlags(cmd, &f.environment)
 	cmd.Flags().BoolVar(&f.all, "all", false, "print the story of every case")
-	cmd.Flags().StringVar(&f.changes.Lock, "lock", "", "tell it with another `LOCK`")
-	durationFlag(cmd.Flags(), &f.changes.Pause, "pause", 0, "let pauses last so `long`")
+	cmd.Flags().StringVar(&f.changes.Lock, "lock", "", "run it with another `LOCK`")
+	durationFlag(cmd.Flags(), &f.changes.Pause, "pause", 0, "`length` of pauses")
 	return cmd
 }
 

@@ -18,26 +18,25 @@ func (a *app) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE…",
 		Short: "Judge histories, whoever recorded them",
-		Long: `Judges histories: what clients asked of a lock, and what they were told. Nothing
-but the file is looked at. It may be gzipped, and is
+		Long: `Judges histories: the requests of clients, and the answers of a lock. It reads
+only the file, which may be gzipped:
 
   JSON Lines   an object a line; docs/record.md shows how to write it
   JSON         one list of such objects
   EDN          what Jepsen stores (history.edn): a list of maps, or a map a line
 
-Of a directory all histories below it are judged: files that end in .jsonl, .edn
-or .json, or in that and .gz, but for what else a run of lockcheck or of Jepsen
-leaves. A file that is no history is an error; beside one called history it is
-passed over, and counted (-v names it). "-" is standard input. What a history is
-held against:
+Of a directory it judges all histories below it: files in .jsonl, .edn or .json,
+also with .gz. It leaves out the other files of a run of lockcheck or Jepsen.
+Any other file that is no history is an error, unless a file called history is
+beside it (-v names such files). "-" is standard input. It judges by:
 
   a model      a lock as it should be, in a few rules. The history is valid if
                its operations can have happened in an order that follows them.
-               --model names one ("lockcheck list models"). Without it a history
-               without lockcheck's first line is held against owner-mutex: one
-               process holds at a time, and nobody else can release.
-  properties   what lockcheck's own histories are held against, as they also say
-               what befell clients and servers. --promise names those that must
+               --model names one ("lockcheck list models"). A history without
+               lockcheck's first line is judged by owner-mutex, if no model is
+               named: one process holds at a time, and only it can release.
+  properties   the rules for lockcheck's own histories, which also record the
+               faults of clients and servers. --promise names those that must
                hold ("lockcheck list properties").
 
 A violation names the lines that prove it. A release that failed is taken to

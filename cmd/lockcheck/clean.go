@@ -17,8 +17,8 @@ func (a *app) cleanCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clean",
 		Short: "Remove what runs that were killed have left behind",
-		Long: `Removes containers and stops processes whose run has ended without being able
-to, as after kill -9 or a second Ctrl-C. What belongs to a run that lives stays.
+		Long: `Removes the containers and processes of runs that were killed (kill -9, a second
+Ctrl-C). It leaves those of runs that are still going on.
 The engine may still be creating containers for a dead run, so this goes on
 until nothing new has come for three seconds. Every run on docker removes what
 there is when it starts.`,

@@ -18,10 +18,10 @@ import (
 func (a *app) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
-		Short: "Write a suite to begin with, and a lock that it tests",
-		Long: `Writes lockcheck.yaml, a suite with comments, and worker.py, a lock in Python
-that the suite holds to its promise on docker, beside one that lockcheck brings.
-No file that is there is overwritten: then nothing is written at all.`,
+		Short: "Write a first suite, and a lock that it tests",
+		Long: `Writes lockcheck.yaml, a suite with comments, and worker.py, a lock in Python.
+The suite tests this lock on docker, and a built-in lock in sim. If one of the
+files exists, it writes nothing.`,
 		Example: `  lockcheck init && lockcheck suite`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("out") {

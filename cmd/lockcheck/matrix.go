@@ -41,16 +41,15 @@ func (a *app) matrixCommand() *cobra.Command {
 	var f matrixFlags
 	cmd := &cobra.Command{
 		Use:   "matrix [LOCK…]",
-		Short: "Hold every lock under every fault against what is expected of it",
-		Long: `Looks for violations in every cell of the table of locks and faults, and holds
-what it finds against what is known: what must be found, what may be, and that
-nothing else is. The same command finds the same, until something changes.
+		Short: "Compare every lock under every fault with the expected violations",
+		Long: `Searches every lock under every fault, and compares the violations with a table:
+those that must be found, those that may be found, and no others. The same
+command finds the same, until something changes.
 
-A cell has --runs runs, or a quarter of them where a flawed variant is expected
-to do as the lock that it is like: what must hold is held to all of them. One in
-which something must be found has more, until it was. What was not expected
-fails, and so does what was expected and not found in ten times the runs that it
-takes on average (docs/random.md).`,
+A cell has --runs runs. A flawed variant has a quarter of them where it should
+behave like the sound lock. A cell with an expected violation has more runs
+until it is found. An unexpected violation fails. So does an expected one that
+was not found in ten times the runs that it takes on average (docs/random.md).`,
 		Example: `  lockcheck matrix
   lockcheck matrix 'redis-set-*' --fault pause,partition -v
   lockcheck matrix --holding --runs 100000

@@ -30,7 +30,8 @@ were not asked for, and how many were missing.
 
 A schedule that was shrunk promises the property that it was shrunk for. So
 counterexamples of the past are regression tests: the exit code is 0 if each
-property holds now, and 1 if one of them is still violated.
+property holds now, 1 if one of them is still violated, and 2 if a run no longer
+proves anything.
 
 The schedule of a worker names the command that starts it. With --allow-worker
 that command runs on this machine: read it first.`,

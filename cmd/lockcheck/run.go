@@ -27,15 +27,16 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Look for violations: many runs at random, under faults",
 		Long: `Lets clients take a lock, read what it guards, think, write it and release,
 again and again, while one kind of fault strikes in each run. Run i has the
-seed S+i, and "--seed S+i --runs 1" is that run again. What happens at once is
-drawn, or ordered by priorities (--strategy pct), which finds what needs a rare
-order of messages. Or everything that can happen to a few clients is gone
-through (--strategy exhaustive), which proves what holds within that bound.
+seed S+i, and "--seed S+i --runs 1" is that run again. By default the order of
+simultaneous events is drawn. --strategy pct orders them by priorities, and
+finds flaws that need a rare order of messages. --strategy exhaustive searches
+every order of events of a few clients, and proves what holds within that bound.
 
 For the first violation of each property the run's files are kept below --out,
 and beside them those of the shortest run that still violates it (see: lockcheck
-shrink --help). The first of these is told. On docker the files of every run are
-kept, and none is shrunk: real time does not repeat.`,
+shrink --help). The first of these is explained. On docker the files of every
+run are kept, and none is shrunk: real time does not repeat. A --baseline is the
+output of an earlier run with --json.`,
 		Example: `  lockcheck run redis-set-lua --fault pause
   lockcheck run 'redis-set-*' --runs 10000
   lockcheck run redis-set-lua --fault all,-restart-lost --fencing

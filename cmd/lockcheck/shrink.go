@@ -12,12 +12,12 @@ func (a *app) shrinkCommand() *cobra.Command {
 	var worker bool
 	cmd := &cobra.Command{
 		Use:   "shrink FILE…",
-		Short: "Find the shortest schedule that still breaks what this one breaks",
+		Short: "Find the shortest run with the same violation",
 		Long: `Takes a saved schedule (schedule.json, or the history.jsonl beside it) whose run
 violates a property, and looks for the shortest run of the same lock, under the
-same kinds of faults, that violates the same property. What it finds is told and
-kept below --out, in NAME/shrunk-PROPERTY beside the files of the run NAME. It
-is a schedule like any other, and promises the property that it was shrunk for.
+same kinds of faults, that violates the same property. It explains that run, and
+keeps it below --out, in NAME/shrunk-PROPERTY beside the files of the run NAME.
+Its schedule is like any other, and promises the property it was shrunk for.
 
 One file gives one result, always: the search has a budget of events, not of
 time. "run" shrinks the first violation of each property by itself. What was

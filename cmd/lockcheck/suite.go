@@ -16,24 +16,21 @@ func (a *app) suiteCommand() *cobra.Command {
 	var f suiterun.Flags
 	cmd := &cobra.Command{
 		Use:   "suite [FILE]",
-		Short: "Hold locks to what a file says that they promise",
-		Long: `Reads FILE (lockcheck.yaml), in which locks stand with the faults that strike
-them and with what they promise, and holds them to it; lockcheck list keys says
-what can stand there. Each lock under each of its faults is a cell. First come
-the counterexamples of the past, from the directory regressions/: what they have
-shown must not come back. A promise that is broken now leaves its counterexample
-there.
+		Short: "Test the promises that a file lists",
+		Long: `Reads FILE (lockcheck.yaml), which lists locks, their faults and their promises,
+and tests every promise. lockcheck list keys lists the keys of the file. A cell
+is one lock under one fault. The suite first replays the counterexamples in
+regressions/. If a promise is violated, it keeps the counterexample there.
 
-Each cell has its runs; then the suite ends by itself. With --for, what is left
-of the time goes to the cells that ran least; without it the suite ends after 30
-minutes, whatever is left. That is the time for runs, and what is left of it for
-shrinking, which has 5 s in any case. In sim the same command finds the same,
-unless time ends it or --for gives it more.
+The suite ends when each cell has had its runs, and after 30 minutes at most.
+With --for it uses all of that time: the rest goes to the cells that ran least.
+Shrinking has what remains, and at least 5 s. In sim the same command finds the
+same, unless time ends it or --for gives it more.
 
-A run on docker that fails because of the environment is tried again once, and
-counted; the last lines say whether it was the environment or the lock. What came out
-is left in result.json, below --out. It can serve as --baseline: what it says is
-violated is listed and fails nothing.`,
+A run on docker that fails because of the environment is tried again once. The
+last lines count such runs, and say whether the environment or the lock failed.
+The result is in result.json, below --out. It can serve as --baseline: then its
+violations are listed, and do not fail the suite.`,
 		Example: `  lockcheck init && lockcheck suite
   lockcheck suite nightly.yaml --for 20m
   lockcheck suite --runs 100 --seed 7
