@@ -16,7 +16,7 @@ type Code string
 // The codes.
 const (
 	Safe         Code = "S"  // nothing goes wrong
-	Overlap      Code = "U"  // mutual exclusion broken: a defect, or durability that is missing
+	Overlap      Code = "U"  // two hold at once: a defect, or durability that is missing
 	LeaseOverlap Code = "Uf" // broken in the way that is inherent to leases: safe with fencing only
 	Stolen       Code = "R"  // a release frees somebody else's lock
 	Starved      Code = "L"  // somebody waits for ever

@@ -41,8 +41,8 @@ type Cell struct {
 	Reached    map[string]int   `json:"reached"`           // counters of all runs, by name: lockcheck list reached
 	Drawn      map[string]int   `json:"drawn,omitempty"`   // number of runs by drawn fault
 	Touched    map[string]int   `json:"touched,omitempty"` // number of those runs in which the fault had an effect
-	// Hazards is, by drawn fault (or none), then by property: in how many runs the
-	// property could have been violated (lockcheck list hazards).
+	// Hazards is the number of runs in which a property could have been violated, by
+	// drawn fault (or none), then by property (lockcheck list hazards).
 	Hazards map[string]map[checker.Property]int `json:"hazards,omitempty"`
 	Bound   *explore.Bound                      `json:"bound,omitempty"` // how far an exhaustive search went
 	// Porcupine counts the verdicts that it also judged: on one run of 128, but on all
