@@ -67,7 +67,7 @@ var Places = []string{"sim", "docker"}
 var suiteKeys = map[string]key{
 	"lockcheck":   {about: "The version of this format: 1.", most: Format, need: true, as: "lockcheck: 1"},
 	"seed":        {about: "The seed of the first run of every cell. In `sim` the same seed gives the same run. Default: 1.", most: math.MaxUint64, zero: true},
-	"for":         {about: "How long the suite may take, as 10m. The time that is left goes to the cells that ran least. Default: until all runs are done, and 30m at most.", long: limitFits},
+	"for":         {about: "How long the suite takes, for example 10m. It uses all of this time: what the runs leave over goes to the cells that ran least. Default: until all runs are done, and 30m at most.", long: limitFits},
 	"runs":        {about: "How many runs each cell has. An entry can have its own number. Default: 1000 in `sim`, 1 on `docker`.", most: harness.MostRuns},
 	"regressions": {about: "The directory of counterexamples. A suite replays them first. Default: `regressions`.", form: anyText},
 	"baseline":    {about: "A result (`result.json`, or the output of `--json`) with known violations. They do not fail the suite.", form: anyText},
