@@ -38,7 +38,7 @@ var Fairness = &Contest{
 		},
 		perSecond,
 		{
-			Name: "Overtaken, the client most often", About: "for each acquisition it got; in all if it got none",
+			Name: "Overtaken, the client most often", About: "for each acquisition; in all if it got none",
 			Of:   func(f *Figures) float64 { return slices.Max(f.overtakenEach()) },
 			show: rounded,
 		},
