@@ -210,7 +210,8 @@ func (r *CaseResult) judge(s ScheduleResult) {
 		for _, p := range s.Flawed.Violated() {
 			if !slices.Contains(s.Schedule.Must, p) && !slices.Contains(s.Schedule.May, p) {
 				no("%s is violated, which is not expected", p)
-				r.wrong = r.wrong || deviation == "" && late == ""
+				// In real time a slow machine alone may break a lock that is not correct.
+				r.wrong = r.wrong || deviation == "" && late == "" && r.On == "sim"
 			}
 		}
 	}
