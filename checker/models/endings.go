@@ -208,7 +208,7 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 				}
 			}
 			if hand := &j.hands[i]; j.model.rule.reentrant {
-				for _, h := range slices.Clone(hand.sure) { // what one process has rests on one entry
+				for _, h := range slices.Clone(hand.sure) { // all holds of one process rest on one entry
 					j.drop(hand, j.holds[h].owner, none, at, at)
 				}
 			}

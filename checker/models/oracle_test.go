@@ -275,7 +275,7 @@ func (c *chaos) add(e history.Entry) int {
 }
 
 // meant returns the deed that got the grant that an entry of process p names, or else the
-// last grant that p has, or none. A loss that names none is about all that p has.
+// last grant that p has, or none. A loss without a grant is about all that p has.
 func (c *chaos) meant(pos int, p *chaotic) int {
 	if k, ok := c.names[c.h[pos].Grant]; ok {
 		return k
