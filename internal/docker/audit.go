@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
+	mysqlclient "github.com/lockcheck/lockcheck/internal/stores/mysql/client"
 )
 
 // audit reads the table in which triggers record each change of the locks' rows, in the
@@ -102,11 +103,11 @@ func (a *audit) read(ctx context.Context, db *sql.DB) (lines []auditLine, err er
 	defer found.Close()
 	for found.Next() {
 		var l auditLine
-		var before, after nullRow
-		if err := found.Scan(slices.Concat([]any{&l.id, &l.session}, before.fields(), after.fields())...); err != nil {
+		var before, after mysqlclient.NullRow
+		if err := found.Scan(slices.Concat([]any{&l.id, &l.session}, before.Fields(), after.Fields())...); err != nil {
 			return nil, err
 		}
-		l.before, l.after = before.row(), after.row()
+		l.before, l.after = before.Row(), after.Row()
 		lines = append(lines, l)
 	}
 	if err := found.Err(); err != nil {
@@ -162,26 +163,6 @@ func transactions(ctx context.Context, db *sql.DB) (next, oldest int64, err erro
 	return next, oldest, nil
 }
 
-// nullRow is a row as it is scanned; it may be absent.
-type nullRow struct {
-	id, version, expires   sql.NullInt64
-	resource, queue, owner sql.NullString
-}
-
-func (n *nullRow) fields() []any {
-	return []any{&n.id, &n.resource, &n.version, &n.expires, &n.queue, &n.owner}
-}
-
-func (n *nullRow) row() *mysql.Row {
-	if !n.id.Valid {
-		return nil
-	}
-	return &mysql.Row{
-		ID: n.id.Int64, Resource: n.resource.String, Version: n.version.Int64, Expires: n.expires.Int64,
-		Queue: mysql.Text{S: n.queue.String, Valid: n.queue.Valid}, Owner: mysql.Text{S: n.owner.String, Valid: n.owner.Valid},
-	}
-}
-
 // rowsNow returns the rows of the locks' table, by their resource.
 func rowsNow(ctx context.Context, db *sql.DB) (map[string]mysql.Row, error) {
 	found, err := db.QueryContext(ctx, "SELECT "+strings.Join(rowColumns, ", ")+" FROM "+mysql.Table)
@@ -191,11 +172,12 @@ func rowsNow(ctx context.Context, db *sql.DB) (map[string]mysql.Row, error) {
 	defer found.Close()
 	rows := map[string]mysql.Row{}
 	for found.Next() {
-		var n nullRow
-		if err := found.Scan(n.fields()...); err != nil {
+		var n mysqlclient.NullRow
+		if err := found.Scan(n.Fields()...); err != nil {
 			return nil, err
 		}
-		rows[n.resource.String] = *n.row()
+		row := n.Row()
+		rows[row.Resource] = *row
 	}
 	return rows, found.Err()
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// User and Database are the defaults of Options.
+// The user and the database of every client.
 const (
 	User     = "lockcheck"
 	Database = "lockcheck"
@@ -33,19 +33,10 @@ const (
 type Options struct {
 	// Addr is the server's host:port.
 	Addr string
-	// by default the constants of that name
-	User, Database string
-	Password       string
 	// Timeout is the default of calls without one; 0: 3 s.
 	Timeout time.Duration
 	// Dialer makes connections; nil: TCP.
 	Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Tag, if it is not nil, names the client for whom a statement with that
-	// context is sent. The session has it as @lockcheck during the statement, so
-	// that a trigger can store it with the row. It does not change what is
-	// tested: the tag is part of the statement's own packet, so it adds no round
-	// trip, no failure of its own, and no lock.
-	Tag func(context.Context) string
 }
 
 // ErrClosed is the error of calls after Close, where it is definite, and of calls
@@ -114,7 +105,7 @@ func (c *Client) Close() error {
 // Do implements mysql.Transport. An error is definite exactly if the driver has
 // not begun to write the statement.
 func (c *Client) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (mysql.Reply, error) {
-	q, err := c.statement(ctx, cmd)
+	q, err := newStatement(cmd)
 	if err != nil {
 		return mysql.Reply{}, locks.Definite(err)
 	}
@@ -207,17 +198,9 @@ func hangUp(conn *sql.Conn) {
 // connector returns a connector with the settings in o.
 func (o Options) connector() (driver.Connector, error) {
 	f := mysqldriver.NewConfig()
-	f.Net, f.Addr, f.Passwd = "tcp", o.Addr, o.Password
-	f.User, f.DBName = User, Database
-	if o.User != "" {
-		f.User = o.User
-	}
-	if o.Database != "" {
-		f.DBName = o.Database
-	}
+	f.Net, f.Addr, f.User, f.DBName = "tcp", o.Addr, User, Database
 	f.DialFunc = o.Dialer
 	f.InterpolateParams = true
-	f.MultiStatements = o.Tag != nil
 	f.ClientFoundRows = true            // Affected counts as JDBC does
 	f.Logger = &mysqldriver.NopLogger{} // the errors contain everything
 	inner, err := mysqldriver.NewConnector(f)

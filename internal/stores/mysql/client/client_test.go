@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"slices"
 	"testing"
 	"time"
 
@@ -51,7 +50,6 @@ func TestClient(t *testing.T) {
 		{"a context that has ended", contexts},
 		{"Close ends everything", closing},
 		{"one packet for each statement", packets},
-		{"a tag goes in the statement's packet", tags},
 		{"a row reads as written", rows},
 		{"an unknown error code is not a refusal", unknown},
 	} {
@@ -263,44 +261,6 @@ func closing(t *tester) {
 	t.fails("a session's statement", h.Ping(t.Context(), 0), client.ErrClosed, true)
 	h.Return()
 	holder.Close()
-}
-
-type taggedKey struct{}
-
-func tags(t *tester) {
-	t.run("CREATE TABLE lockcheck.tagged (tag VARCHAR(100)) CHARSET utf8mb4")
-	t.run("CREATE TRIGGER lockcheck.tag AFTER INSERT ON lockcheck." + mysql.Table + " FOR EACH ROW INSERT INTO lockcheck.tagged VALUES (@lockcheck)")
-	defer t.run("DROP TABLE lockcheck.tagged")
-	defer t.run("DROP TRIGGER lockcheck.tag")
-	t.options.Tag = func(ctx context.Context) string { return fmt.Sprint(ctx.Value(taggedKey{})) }
-	p, _, w := t.newClient()
-	want := []string{"<nil>", "c1:7", "c2: it's ?"}
-	for _, tag := range want[1:] {
-		ctx := context.WithValue(t.Context(), taggedKey{}, tag)
-		sent := w.sent()
-		id, err := p.Insert(ctx, 0, mysql.Row{Resource: tag}, 0)
-		t.fine("Insert", id > 1 && w.sent() == sent+1, err)
-		_, err = p.Insert(ctx, 0, mysql.Row{Resource: tag}, 0)
-		t.fails("Insert again", err, mysql.Duplicate, true)
-		row, found, at, err := p.Select(ctx, 0, tag)
-		t.fine("Select", found && row.Resource == tag && at > 0, err)
-		n, err := p.Delete(ctx, 0, mysql.Resource, mysql.Row{Resource: tag})
-		t.fine("Delete", n == 1, err)
-		got, err := p.GetLock(ctx, 0, "tagged", 0)
-		t.fine("GetLock", got, err)
-	}
-	var got []string
-	rows, err := t.admin.Query("SELECT tag FROM lockcheck.tagged")
-	t.fine("SELECT", true, err)
-	defer rows.Close()
-	for rows.Next() {
-		var tag string
-		t.fine("Scan", true, rows.Scan(&tag))
-		got = append(got, tag)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the trigger has seen %q, want %q", got, want)
-	}
 }
 
 func packets(t *tester) {

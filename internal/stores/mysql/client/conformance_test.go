@@ -306,12 +306,10 @@ func (k *call) await(d time.Duration) bool {
 		return true
 	default:
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-k.done:
 		return true
-	case <-timer.C:
+	case <-time.After(d):
 		return false
 	}
 }

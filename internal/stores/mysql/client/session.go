@@ -22,7 +22,7 @@ func (s *session) ID() int64 { return s.id }
 
 // Do implements mysql.Session.
 func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (mysql.Reply, error) {
-	q, err := s.client.statement(ctx, cmd)
+	q, err := newStatement(cmd)
 	if err != nil {
 		return mysql.Reply{}, locks.Definite(err)
 	}

@@ -39,12 +39,9 @@ const forEver = 365 * 24 * 3600
 
 var errCommand = errors.New("mysql client: no such command")
 
-// statement returns cmd as SQL.
-func (c *Client) statement(ctx context.Context, cmd mysql.Command) (*statement, error) {
+// newStatement returns cmd as SQL.
+func newStatement(cmd mysql.Command) (*statement, error) {
 	q := &statement{verb: cmd.Verb}
-	if c.options.Tag != nil {
-		q.add("SET @lockcheck = ?; ", c.options.Tag(ctx))
-	}
 	switch cmd.Verb {
 	case mysql.Select:
 		q.add(selects, cmd.Row.Resource)
@@ -218,19 +215,35 @@ func (q *statement) execute(ctx context.Context, conn *sql.Conn) (r mysql.Reply,
 }
 
 // row reads the answer to selects.
-func (q *statement) row(ctx context.Context, conn *sql.Conn) (mysql.Reply, error) {
-	var at int64
-	var id, version, expires sql.NullInt64
-	var resource, queue, owner sql.NullString
-	err := q.ask(ctx, conn, &at, &id, &resource, &version, &expires, &queue, &owner)
-	r := mysql.Reply{Now: at, Found: id.Valid}
-	if r.Found {
-		r.Row = mysql.Row{
-			ID: id.Int64, Resource: resource.String, Version: version.Int64, Expires: expires.Int64,
-			Queue: mysql.Text{S: queue.String, Valid: queue.Valid}, Owner: mysql.Text{S: owner.String, Valid: owner.Valid},
-		}
+func (q *statement) row(ctx context.Context, conn *sql.Conn) (r mysql.Reply, err error) {
+	var n NullRow
+	err = q.ask(ctx, conn, append([]any{&r.Now}, n.Fields()...)...)
+	if row := n.Row(); row != nil {
+		r.Row, r.Found = *row, true
 	}
 	return r, err
+}
+
+// NullRow is a row as it is scanned; it may be absent.
+type NullRow struct {
+	id, version, expires   sql.NullInt64
+	resource, queue, owner sql.NullString
+}
+
+// Fields returns the targets of a scan, in the order of mysql.Columns.
+func (n *NullRow) Fields() []any {
+	return []any{&n.id, &n.resource, &n.version, &n.expires, &n.queue, &n.owner}
+}
+
+// Row returns the row; nil: it is absent.
+func (n *NullRow) Row() *mysql.Row {
+	if !n.id.Valid {
+		return nil
+	}
+	return &mysql.Row{
+		ID: n.id.Int64, Resource: n.resource.String, Version: n.version.Int64, Expires: n.expires.Int64,
+		Queue: mysql.Text{S: n.queue.String, Valid: n.queue.Valid}, Owner: mysql.Text{S: n.owner.String, Valid: n.owner.Valid},
+	}
 }
 
 // ask executes a statement whose answer is one row. The server may also send an
