@@ -10,6 +10,8 @@ package client
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"math"
 	"net"
 	"slices"
@@ -80,7 +82,7 @@ func (c *client) Open(ctx context.Context, timeout, length time.Duration) (zooke
 	h := &servers{session: s}
 	conn, _, err := zk.Connect(s.addrs, length,
 		zk.WithHostProvider(h), zk.WithDialer(h.dial), zk.WithEventCallback(s.handleEvent),
-		zk.WithLogger(silence{}), zk.WithLogInfo(false))
+		zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithLogInfo(false)) // calls and events report the same facts
 	if err != nil {
 		s.finish(zookeeper.ErrClosed, zookeeper.Closed)
 		return nil, locks.Definite(err)
@@ -114,9 +116,3 @@ func (o Options) limit(timeout time.Duration) (context.Context, context.CancelFu
 	}
 	return context.WithTimeout(context.Background(), timeout)
 }
-
-// silence is a logger that drops all messages: calls and events report the same
-// facts.
-type silence struct{}
-
-func (silence) Printf(string, ...any) {}

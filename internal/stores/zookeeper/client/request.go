@@ -17,7 +17,7 @@ import (
 // request is a request in the library. It cannot be cancelled, so it waits in a
 // goroutine of its own. An answer after its caller has given up is dropped.
 type request struct {
-	watches bool
+	zookeeper.Command
 	settled chan struct{} // closed when it has been sent or dropped
 	answer  chan answer
 	// Guarded by the session's mutex:
@@ -32,18 +32,17 @@ type answer struct {
 
 // Do implements zookeeper.Session.
 func (s *session) Do(ctx context.Context, timeout time.Duration, c zookeeper.Command) (zookeeper.Reply, error) {
-	send, err := sender(c)
-	if err != nil {
-		return zookeeper.Reply{}, err
-	}
-	if ctx.Err() != nil {
+	switch {
+	case c.Verb < zookeeper.Create || c.Verb > zookeeper.Sync:
+		return zookeeper.Reply{}, locks.Definite(errVerb)
+	case ctx.Err() != nil:
 		return zookeeper.Reply{}, locks.Definite(ctx.Err())
 	}
 	give, cancel := s.o.limit(timeout)
 	defer cancel()
 	for {
-		q, err := s.make(ctx, give, &request{watches: c.Watch, settled: make(chan struct{}), answer: make(chan answer, 1)}, send)
-		if err != nil {
+		q := &request{Command: c, settled: make(chan struct{}), answer: make(chan answer, 1)}
+		if err := s.make(ctx, give, q); err != nil {
 			return zookeeper.Reply{}, err
 		}
 		var a answer
@@ -76,13 +75,13 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, c zookeeper.Com
 // make waits for its turn and a connection and passes a request to the library.
 // It returns when the request has been sent or the library has returned it. Any
 // error is definite.
-func (s *session) make(ctx, give context.Context, q *request, send sending) (*request, error) {
+func (s *session) make(ctx, give context.Context, q *request) error {
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, locks.Definite(ctx.Err())
+		return locks.Definite(ctx.Err())
 	case <-give.Done():
-		return nil, zookeeper.ErrNotConnected
+		return zookeeper.ErrNotConnected
 	}
 	var over error
 	err := s.await(ctx, give, func() bool {
@@ -99,10 +98,10 @@ func (s *session) make(ctx, give context.Context, q *request, send sending) (*re
 	}
 	if err != nil {
 		<-s.turn
-		return nil, err
+		return err
 	}
 	go func() {
-		r, err := send(s.conn)
+		r, err := send(s.conn, q.Command)
 		s.mu.Lock()
 		s.settle(q)
 		s.mu.Unlock()
@@ -110,7 +109,7 @@ func (s *session) make(ctx, give context.Context, q *request, send sending) (*re
 	}()
 	select {
 	case <-q.settled:
-		return q, nil
+		return nil
 	case <-ctx.Done():
 		err = locks.Definite(ctx.Err())
 	case <-give.Done():
@@ -119,10 +118,10 @@ func (s *session) make(ctx, give context.Context, q *request, send sending) (*re
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if q.sent {
-		return q, nil
+		return nil
 	}
 	q.dropped = true
-	return nil, err
+	return err
 }
 
 // settle ends the turn of a request, if it has it. The caller holds the session's
@@ -135,55 +134,34 @@ func (s *session) settle(q *request) {
 	}
 }
 
-// sending makes the library send a request and waits for the answer.
-type sending func(*zk.Conn) (zookeeper.Reply, error)
-
 var errVerb = errors.New("zookeeper client: no such request")
 
-// sender returns the library's call for c, without its watch: see wire.Write.
-func sender(c zookeeper.Command) (sending, error) {
+// send makes the library send c, without its watch (see wire.Write), and waits for the
+// answer.
+func send(z *zk.Conn, c zookeeper.Command) (r zookeeper.Reply, err error) {
+	var data []byte
+	var st *zk.Stat
 	switch c.Verb {
 	case zookeeper.Create:
-		return func(z *zk.Conn) (r zookeeper.Reply, err error) {
-			r.Path, err = z.Create(c.Path, []byte(c.Data), int32(c.Mode), zk.WorldACL(zk.PermAll))
-			return r, err
-		}, nil
+		r.Path, err = z.Create(c.Path, []byte(c.Data), int32(c.Mode), zk.WorldACL(zk.PermAll))
 	case zookeeper.Delete:
-		return func(z *zk.Conn) (zookeeper.Reply, error) {
-			return zookeeper.Reply{}, z.Delete(c.Path, c.Version)
-		}, nil
+		err = z.Delete(c.Path, c.Version)
 	case zookeeper.Exists:
-		return func(z *zk.Conn) (zookeeper.Reply, error) { return exists(z, c) }, nil
+		var there bool
+		if there, st, err = z.Exists(c.Path); err == nil && !there {
+			return zookeeper.Reply{Code: zookeeper.NoNode}, nil
+		}
 	case zookeeper.GetData:
-		return func(z *zk.Conn) (zookeeper.Reply, error) {
-			data, st, err := z.Get(c.Path)
-			return zookeeper.Reply{Data: string(data), Stat: stat(st)}, err
-		}, nil
+		data, st, err = z.Get(c.Path)
 	case zookeeper.SetData:
-		return func(z *zk.Conn) (zookeeper.Reply, error) {
-			st, err := z.Set(c.Path, []byte(c.Data), c.Version)
-			return zookeeper.Reply{Stat: stat(st)}, err
-		}, nil
+		st, err = z.Set(c.Path, []byte(c.Data), c.Version)
 	case zookeeper.GetChildren:
-		return func(z *zk.Conn) (zookeeper.Reply, error) {
-			names, st, err := z.Children(c.Path)
-			return zookeeper.Reply{Children: names, Stat: stat(st)}, err
-		}, nil
+		r.Children, st, err = z.Children(c.Path)
 	case zookeeper.Sync:
-		return func(z *zk.Conn) (zookeeper.Reply, error) {
-			_, err := z.Sync(c.Path)
-			return zookeeper.Reply{}, err
-		}, nil
+		_, err = z.Sync(c.Path)
 	}
-	return nil, locks.Definite(errVerb)
-}
-
-func exists(z *zk.Conn, c zookeeper.Command) (zookeeper.Reply, error) {
-	there, st, err := z.Exists(c.Path)
-	if err == nil && !there {
-		return zookeeper.Reply{Code: zookeeper.NoNode}, nil
-	}
-	return zookeeper.Reply{Stat: stat(st)}, err
+	r.Data, r.Stat = string(data), stat(st)
+	return r, err
 }
 
 func stat(s *zk.Stat) zookeeper.Stat {

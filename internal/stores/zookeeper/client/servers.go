@@ -78,10 +78,8 @@ const (
 // library from opening a new session.
 func (h *servers) dial(network, addr string, _ time.Duration) (net.Conn, error) {
 	if h.tried > 1 && h.tried%len(h.addrs) == 1%len(h.addrs) {
-		pause := time.NewTimer(min(h.length/20, maxPause))
-		defer pause.Stop()
 		select {
-		case <-pause.C:
+		case <-time.After(min(h.length/20, maxPause)):
 		case <-h.life.Done():
 		}
 	}

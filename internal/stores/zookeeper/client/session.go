@@ -114,14 +114,8 @@ func (s *session) endErr() error {
 // handleEvent handles an event of the library before the library continues.
 func (s *session) handleEvent(e zk.Event) {
 	switch e.Type {
-	case zk.EventNodeCreated:
-		s.queueEvent(zookeeper.Event{Type: zookeeper.NodeCreated, Path: e.Path})
-	case zk.EventNodeDeleted:
-		s.queueEvent(zookeeper.Event{Type: zookeeper.NodeDeleted, Path: e.Path})
-	case zk.EventNodeDataChanged:
-		s.queueEvent(zookeeper.Event{Type: zookeeper.NodeDataChanged, Path: e.Path})
-	case zk.EventNodeChildrenChanged:
-		s.queueEvent(zookeeper.Event{Type: zookeeper.NodeChildrenChanged, Path: e.Path})
+	case zk.EventNodeCreated, zk.EventNodeDeleted, zk.EventNodeDataChanged, zk.EventNodeChildrenChanged:
+		s.queueEvent(zookeeper.Event{Type: zookeeper.EventType(e.Type), Path: e.Path}) // both have the protocol's numbers
 	case zk.EventSession:
 		switch e.State {
 		case zk.StateHasSession:

@@ -68,7 +68,9 @@ func (w *wire) Write(b []byte) (int, error) {
 	if !w.wrote {
 		w.wrote = true
 		w.seen, _ = jute.Packet(b).Skip(8).Long()
-		w.session.noteAsked()
+		w.session.mu.Lock()
+		w.session.asked = true
+		w.session.mu.Unlock()
 		return w.Conn.Write(b)
 	}
 	p := jute.Packet(b).Skip(4)
@@ -96,13 +98,6 @@ func (w *wire) sendClose() {
 	w.Conn.Write(jute.AppendBuffer(nil, bye)) // if it fails, the library notices
 }
 
-// noteAsked notes that a server has received the request for the session.
-func (s *session) noteAsked() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.asked = true
-}
-
 // admit reports whether a request is to be sent, and whether it sets a watch.
 func (w *wire) admit(xid, op int32, rest jute.Packet) (leaves, watches bool) {
 	s := w.session
@@ -116,7 +111,7 @@ func (w *wire) admit(xid, op int32, rest jute.Packet) (leaves, watches bool) {
 	q.sent = true
 	path, _ := rest.Text()
 	switch {
-	case !q.watches:
+	case !q.Watch:
 		return true, false
 	case op == opExists, op == opGetData:
 		w.asked[xid] = ask{op, watch{onData, path}}
@@ -200,8 +195,11 @@ func (w *wire) receive(p jute.Packet) {
 	s.mu.Lock()
 	a, ok := w.asked[xid]
 	delete(w.asked, xid)
-	if ok {
-		s.noteWatch(a, zookeeper.Code(code))
+	switch code := zookeeper.Code(code); {
+	case ok && code == zookeeper.OK:
+		s.watches[a.watch] = true
+	case ok && code == zookeeper.NoNode && a.op == opExists:
+		s.watches[watch{onAbsence, a.watch.path}] = true
 	}
 	s.mu.Unlock()
 	if xid == xidClose && code == 0 {
@@ -215,16 +213,6 @@ func (s *session) noteGrant(id int64, timeout time.Duration) {
 	defer s.mu.Unlock()
 	if id != 0 {
 		s.id, s.timeout = id, timeout
-	}
-}
-
-// noteWatch notes the watch that a request has set. The caller holds the mutex.
-func (s *session) noteWatch(a ask, code zookeeper.Code) {
-	switch {
-	case code == zookeeper.OK:
-		s.watches[a.watch] = true
-	case code == zookeeper.NoNode && a.op == opExists:
-		s.watches[watch{onAbsence, a.watch.path}] = true
 	}
 }
 
