@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -61,15 +60,6 @@ var (
 	errGone    = errors.New("redis client: WAIT not sent: the connection of the previous command is lost")
 	errRetries = errors.New("redis client: WAIT not sent: with retries, the connection of the previous command is unknown")
 )
-
-// anyProcessor returns the processor of a client with retries: another connection may
-// carry the second attempt.
-func (c *Client) anyProcessor(v redis.Verb, timeout time.Duration) (processor, error) {
-	if v == redis.Wait {
-		return nil, errRetries
-	}
-	return c.redis.WithTimeout(timeout), nil
-}
 
 // nextProcessor returns the processor of who's next command. It first returns the kept
 // connection to the pool, which checks it and lends the last returned one.

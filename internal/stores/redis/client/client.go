@@ -6,6 +6,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -40,9 +41,6 @@ type Options struct {
 	Retries int
 	// Timeout is the default of calls without one; 0: 3 s.
 	Timeout time.Duration
-	// DialTimeout limits the time to make a connection; 0: 5 s, with Master as
-	// Timeout. A call's own timeout applies, too.
-	DialTimeout time.Duration
 	// Dialer makes connections; nil: TCP.
 	Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 }
@@ -75,12 +73,6 @@ func New(o Options) *Client {
 	if o.Timeout <= 0 {
 		o.Timeout = 3 * time.Second
 	}
-	if o.DialTimeout <= 0 {
-		o.DialTimeout = 5 * time.Second
-		if o.Master != "" {
-			o.DialTimeout = o.Timeout
-		}
-	}
 	if o.Dialer == nil {
 		o.Dialer = new(net.Dialer).DialContext
 	}
@@ -89,20 +81,21 @@ func New(o Options) *Client {
 	if o.Master != "" {
 		c.redis = c.failover()
 	} else {
-		c.redis = c.plain()
+		c.redis = goredis.NewClient(c.library().Simple())
 	}
 	return c
 }
 
-// plain returns go-redis's client for one server.
-func (c *Client) plain() *goredis.Client {
-	return goredis.NewClient(&goredis.Options{
-		Addr:                     c.options.Addr,
+// library returns go-redis's options for both kinds of clients. A call's own timeout
+// limits the time to make a connection, too.
+func (c *Client) library() *goredis.UniversalOptions {
+	return &goredis.UniversalOptions{
+		Addrs:                    []string{c.options.Addr},
 		Dialer:                   c.dial,
-		DialTimeout:              c.options.DialTimeout,
+		DialTimeout:              5 * time.Second,
 		DialerRetries:            1,
-		MaxRetries:               maxRetries(c.options.Retries),
-		ReadTimeout:              -1, // a call's context has the deadline
+		MaxRetries:               cmp.Or(c.options.Retries, -1), // -1: none
+		ReadTimeout:              -1,                            // a call's context has the deadline
 		WriteTimeout:             -1,
 		ContextTimeoutEnabled:    true,
 		Protocol:                 2,
@@ -112,15 +105,7 @@ func (c *Client) plain() *goredis.Client {
 		PipelinePoolSize:         -1,
 		ReadBufferSize:           4096,
 		WriteBufferSize:          4096,
-	})
-}
-
-// maxRetries returns go-redis's MaxRetries for n: -1 for none.
-func maxRetries(n int) int {
-	if n <= 0 {
-		return -1
 	}
-	return n
 }
 
 // Close closes all connections and waits for the calls under way, which fail.
@@ -154,9 +139,12 @@ func (c *Client) Do(ctx context.Context, timeout time.Duration, cmd redis.Comman
 	defer cancel(nil)
 	defer context.AfterFunc(c.life, func() { cancel(ErrClosed) })()
 	var w processor
-	if c.options.Retries > 0 {
-		w, err = c.anyProcessor(cmd.Verb, timeout)
-	} else {
+	switch {
+	case c.options.Retries > 0 && cmd.Verb == redis.Wait:
+		err = errRetries
+	case c.options.Retries > 0:
+		w = c.redis.WithTimeout(timeout) // another connection may carry the second attempt
+	default:
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, timeout, os.ErrDeadlineExceeded)
 		defer stop()

@@ -56,6 +56,14 @@ func took(t *testing.T, start time.Time, d time.Duration) {
 	}
 }
 
+// fails asserts the error (nil: any) and whether it is definite.
+func fails(t *testing.T, err, want error, definite bool) {
+	t.Helper()
+	if err == nil || want != nil && !errors.Is(err, want) || locks.IsDefinite(err) != definite {
+		t.Errorf("got error %v (definite: %v), want %v (%v)", err, locks.IsDefinite(err), want, definite)
+	}
+}
+
 // wait is the timeout of a call that gets no answer. It is long enough for the
 // call to reach the server on a busy machine.
 const wait = 500 * time.Millisecond
@@ -82,9 +90,7 @@ func TestNoServerIsDefinite(t *testing.T) {
 	for _, retries := range []int{0, 3} {
 		p := port(t, client.Options{Addr: deadAddr(t), Retries: retries})
 		_, err := p.SetNX(t.Context(), 0, "k", "v")
-		if !locks.IsDefinite(err) {
-			t.Errorf("%d retries: %v, want a definite error", retries, err)
-		}
+		fails(t, err, nil, true)
 	}
 }
 
@@ -109,34 +115,27 @@ func TestServerThatComesBackIsSeenAtOnce(t *testing.T) {
 	}
 }
 
-func TestDialThatHangsIsDefiniteInTime(t *testing.T) {
-	dialing := make(chan struct{}, 9)
-	p := port(t, client.Options{Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		dialing <- struct{}{}
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}})
-	start := time.Now()
-	_, err := p.SetNX(t.Context(), wait, "k", "v")
-	took(t, start, wait)
-	if !locks.IsDefinite(err) || !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("%v, want a definite os.ErrDeadlineExceeded", err)
-	}
-	<-dialing
-}
-
-func TestServerThatDoesNotGreetIsDefiniteInTime(t *testing.T) {
+func TestNoGreetingIsDefiniteInTime(t *testing.T) {
 	l := newLink(t, func([]string) fate { return swallow })
-	p := port(t, client.Options{Addr: l.addr})
-	start := time.Now()
-	_, err := p.SetNX(t.Context(), wait, "k", "v")
-	took(t, start, wait)
-	if !locks.IsDefinite(err) || !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("%v, want a definite os.ErrDeadlineExceeded", err)
+	dialing := make(chan struct{}, 9)
+	for _, o := range []client.Options{
+		{Addr: l.addr}, // a server that does not greet
+		{Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) { // a dial that hangs
+			dialing <- struct{}{}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}},
+	} {
+		p := port(t, o)
+		start := time.Now()
+		_, err := p.SetNX(t.Context(), wait, "k", "v")
+		took(t, start, wait)
+		fails(t, err, os.ErrDeadlineExceeded, true)
 	}
 	if seen := l.seen(); len(seen) != 0 {
 		t.Errorf("%q was sent", seen)
 	}
+	<-dialing
 }
 
 // Without an answer it is unknown whether the command was executed.
@@ -153,9 +152,7 @@ func TestLostAnswerIsUncertain(t *testing.T) {
 					t.Errorf("%v, want os.ErrDeadlineExceeded", err)
 				}
 			}
-			if err == nil || locks.IsDefinite(err) {
-				t.Errorf("%v, want an error that is not definite", err)
-			}
+			fails(t, err, nil, false)
 			if seen := l.seen(); len(seen) != 1 {
 				t.Errorf("sent %q, want it once", seen)
 			}
@@ -196,9 +193,7 @@ func TestRetriesEndUncertain(t *testing.T) {
 	p := port(t, client.Options{Addr: l.addr, Retries: 3})
 	start := time.Now()
 	_, err := p.SetNX(t.Context(), wait, "k", "v")
-	if err == nil || locks.IsDefinite(err) {
-		t.Errorf("%v, want an error that is not definite", err)
-	}
+	fails(t, err, nil, false)
 	if seen := l.seen(); len(seen) != 4 {
 		t.Errorf("sent %d times, want 4", len(seen))
 	}
@@ -219,9 +214,7 @@ func TestRetryThatCannotDialStaysUncertain(t *testing.T) {
 		return new(net.Dialer).DialContext(ctx, network, addr)
 	}})
 	_, err := p.SetNX(t.Context(), wait, "k", "v")
-	if err == nil || locks.IsDefinite(err) {
-		t.Errorf("%v, want an error that is not definite", err)
-	}
+	fails(t, err, nil, false)
 }
 
 func TestContextEndsTheCall(t *testing.T) {
@@ -233,23 +226,17 @@ func TestContextEndsTheCall(t *testing.T) {
 		defer cancel()
 		_, err := p.SetNX(ctx, time.Minute, "k", "v")
 		took(t, start, wait)
-		if locks.IsDefinite(err) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("deadline: %v, want context.DeadlineExceeded, not definite", err)
-		}
+		fails(t, err, context.DeadlineExceeded, false)
 
 		ctx, cancel = context.WithCancel(t.Context())
 		start = time.Now()
 		time.AfterFunc(wait, cancel)
 		_, err = p.SetNX(ctx, 10*wait, "k", "v")
 		took(t, start, wait)
-		if locks.IsDefinite(err) || !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled: %v, want context.Canceled, not definite", err)
-		}
+		fails(t, err, context.Canceled, false)
 
 		_, err = p.SetNX(ctx, time.Minute, "k", "v")
-		if !locks.IsDefinite(err) || !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled before: %v, want a definite context.Canceled", err)
-		}
+		fails(t, err, context.Canceled, true)
 	}
 }
 

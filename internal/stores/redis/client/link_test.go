@@ -2,17 +2,15 @@ package client_test
 
 import (
 	"bufio"
-	"bytes"
-	"fmt"
 	"io"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/proto"
 )
 
 // fate is a link's treatment of a request.
@@ -44,24 +42,11 @@ type link struct {
 func newLink(t *testing.T, decide func(words []string) fate) *link {
 	t.Helper()
 	l := &link{server: miniredis.RunT(t), decide: decide}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener, wait := acceptAll(t, l.serve)
 	l.addr, l.listener = listener.Addr().String(), listener
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			wg.Go(func() { l.serve(conn) })
-		}
-	})
 	t.Cleanup(func() {
 		l.cut()
-		wg.Wait()
+		wait()
 	})
 	return l
 }
@@ -124,8 +109,7 @@ func (l *link) serve(down net.Conn) {
 
 	requests, replies := bufio.NewReader(down), bufio.NewReader(up)
 	for {
-		var raw bytes.Buffer
-		words, err := readValue(requests, &raw)
+		raw, words, err := readRequest(requests)
 		if err != nil {
 			return
 		}
@@ -136,14 +120,14 @@ func (l *link) serve(down net.Conn) {
 		if f == swallow {
 			continue
 		}
-		up.Write(raw.Bytes())
-		raw.Reset()
-		if _, err := readValue(replies, &raw); err != nil {
+		io.WriteString(up, raw)
+		reply, err := proto.Read(replies)
+		if err != nil {
 			return
 		}
 		switch f {
 		case pass:
-			down.Write(raw.Bytes())
+			io.WriteString(down, reply)
 		case hangUp:
 			return
 		}
@@ -164,37 +148,31 @@ func (l *link) open() int {
 	return len(l.conns) - l.ended
 }
 
-// readValue reads one RESP value into raw, and returns its strings in order.
-func readValue(r *bufio.Reader, raw *bytes.Buffer) ([]string, error) {
-	line, err := r.ReadString('\n')
+// acceptAll serves each connection to a new listener. wait returns when the listener is
+// closed and all are served.
+func acceptAll(t *testing.T, serve func(net.Conn)) (l net.Listener, wait func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	raw.WriteString(line)
-	text := strings.TrimSpace(line[1:])
-	switch line[0] {
-	case '$':
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
-			return nil, err
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { serve(conn) })
 		}
-		data := make([]byte, n+2)
-		if _, err := io.ReadFull(r, data); err != nil {
-			return nil, err
-		}
-		raw.Write(data)
-		return []string{string(data[:n])}, nil
-	case '*':
-		n, err := strconv.Atoi(text)
-		var words []string
-		for i := 0; i < n && err == nil; i++ {
-			var w []string
-			w, err = readValue(r, raw)
-			words = append(words, w...)
-		}
-		return words, err
-	case '+', '-', ':':
-		return []string{text}, nil
+	})
+	return l, all.Wait
+}
+
+// readRequest reads a request, and returns it with its words.
+func readRequest(r *bufio.Reader) (raw string, words []string, err error) {
+	if raw, err = proto.Read(r); err == nil {
+		words, err = proto.ReadStrings(raw)
 	}
-	return nil, fmt.Errorf("no RESP: %q", line)
+	return raw, words, err
 }

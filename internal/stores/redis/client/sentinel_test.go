@@ -2,9 +2,7 @@ package client_test
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -13,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/alicebob/miniredis/v2/proto"
 
 	"github.com/lockcheck/lockcheck/internal/stores/redis/client"
 	"github.com/lockcheck/lockcheck/locks"
@@ -27,28 +27,13 @@ type sentinel struct {
 	others []string
 	silent bool
 	conns  map[net.Conn]bool // true: it has subscribed
-	end    sync.WaitGroup
+	wait   func()
 }
 
 func newSentinel(t *testing.T, master string) *sentinel {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &sentinel{listener: l, master: master, conns: map[net.Conn]bool{}}
-	s.end.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			s.mu.Lock()
-			s.conns[conn] = false
-			s.mu.Unlock()
-			s.end.Go(func() { s.serve(conn) })
-		}
-	})
+	s := &sentinel{master: master, conns: map[net.Conn]bool{}}
+	s.listener, s.wait = acceptAll(t, s.serve)
 	t.Cleanup(s.stop)
 	return s
 }
@@ -60,16 +45,19 @@ func (s *sentinel) stop() {
 		c.Close()
 	}
 	s.mu.Unlock()
-	s.end.Wait()
+	s.wait()
 }
 
 func (s *sentinel) addr() string { return s.listener.Addr().String() }
 
 func (s *sentinel) serve(conn net.Conn) {
 	defer conn.Close()
+	s.mu.Lock()
+	s.conns[conn] = false
+	s.mu.Unlock()
 	r := bufio.NewReader(conn)
 	for {
-		words, err := readValue(r, new(bytes.Buffer))
+		_, words, err := readRequest(r)
 		if err != nil {
 			return
 		}
@@ -84,27 +72,21 @@ func (s *sentinel) answer(conn net.Conn, words []string) {
 	case s.silent:
 	case words[0] == "sentinel" && words[1] == "get-master-addr-by-name":
 		host, port, _ := net.SplitHostPort(s.master)
-		array(conn, host, port)
+		io.WriteString(conn, proto.Strings(host, port))
 	case words[0] == "sentinel" && words[1] == "sentinels":
-		fmt.Fprintf(conn, "*%d\r\n", len(s.others))
+		var others []string
 		for _, o := range s.others {
 			host, port, _ := net.SplitHostPort(o)
-			array(conn, "ip", host, "port", port)
+			others = append(others, proto.Strings("ip", host, "port", port))
 		}
+		io.WriteString(conn, proto.Array(others...))
 	case words[0] == "subscribe":
 		s.conns[conn] = true
 		for i, channel := range words[1:] {
-			fmt.Fprintf(conn, "*3\r\n$9\r\nsubscribe\r\n$%d\r\n%s\r\n:%d\r\n", len(channel), channel, i+1)
+			io.WriteString(conn, proto.Array(proto.String("subscribe"), proto.String(channel), proto.Int(i+1)))
 		}
 	default:
-		fmt.Fprintf(conn, "-ERR unknown command '%s'\r\n", words[0])
-	}
-}
-
-func array(w io.Writer, words ...string) {
-	fmt.Fprintf(w, "*%d\r\n", len(words))
-	for _, word := range words {
-		fmt.Fprintf(w, "$%d\r\n%s\r\n", len(word), word)
+		io.WriteString(conn, proto.Error("ERR unknown command '"+words[0]+"'"))
 	}
 }
 
@@ -117,7 +99,7 @@ func (s *sentinel) promote(master string, tell bool) {
 	s.master = master
 	for c, subscribed := range s.conns {
 		if subscribed && tell {
-			array(c, "message", "+switch-master", fmt.Sprintf("redis-1 %s %s %s %s", from, fromPort, to, toPort))
+			io.WriteString(c, proto.Strings("message", "+switch-master", strings.Join([]string{"redis-1", from, fromPort, to, toPort}, " ")))
 		}
 	}
 }
@@ -263,9 +245,7 @@ func TestNoSentinelIsDefinite(t *testing.T) {
 	start := time.Now()
 	_, err := p.SetNX(t.Context(), wait, "k", "v")
 	took(t, start, wait)
-	if !locks.IsDefinite(err) || !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("silent: %v, want a definite os.ErrDeadlineExceeded", err)
-	}
+	fails(t, err, os.ErrDeadlineExceeded, true)
 	for _, w := range watches {
 		w.stop()
 	}
