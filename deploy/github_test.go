@@ -119,11 +119,7 @@ locks:
 // The whole workflow, from a release to the merged result.
 func TestTheWorkflowsStepsRunAsTheyStand(t *testing.T) {
 	t.Parallel()
-	binary, err := os.ReadFile(filepath.Join(lockcheck(t, runtime.GOOS), "lockcheck"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	releases := release(t, binary, nil)
+	releases := release(t, []byte(readText(t, filepath.Join(lockcheck(t, runtime.GOOS), "lockcheck"))), nil)
 	var w workflow
 	load(t, workflowFile, &w)
 	shards := w.Jobs.Shard.Strategy.Matrix.Shard
@@ -141,7 +137,7 @@ func TestTheWorkflowsStepsRunAsTheyStand(t *testing.T) {
 			for _, shard := range shards {
 				r.checkout(t, c.suite)
 				r.values["matrix.shard"], r.values["strategy.job-total"] = shard, strconv.Itoa(len(shards))
-				if !r.job(t, w.Jobs.Shard.Steps) {
+				if !r.steps(t, w.Jobs.Shard.Steps, r.values, r.path) {
 					failed++
 				}
 			}
@@ -152,7 +148,7 @@ func TestTheWorkflowsStepsRunAsTheyStand(t *testing.T) {
 				t.Error("the base image was not asked for")
 			}
 			r.checkout(t, c.suite)
-			ok := r.job(t, w.Jobs.Merge.Steps)
+			ok := r.steps(t, w.Jobs.Merge.Steps, r.values, r.path)
 			d, err := results.Read(filepath.Join(r.artifacts, "lockcheck"))
 			if err != nil {
 				t.Fatalf("%v\n%s", err, r.said.String())

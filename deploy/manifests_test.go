@@ -1,11 +1,9 @@
 package deploy_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -21,16 +19,12 @@ var manifests = []string{"suite.yaml", "job.yaml", "merge.yaml", "again.yaml", "
 // read returns the objects of a manifest.
 func read(t *testing.T, name string) (objects []map[string]any) {
 	t.Helper()
-	text, err := os.ReadFile("kubernetes/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return decode(t, name, text)
+	return decode(t, name, readText(t, "kubernetes/"+name))
 }
 
-func decode(t *testing.T, name string, text []byte) (objects []map[string]any) {
+func decode(t *testing.T, name, text string) (objects []map[string]any) {
 	t.Helper()
-	d := yaml.NewDecoder(bytes.NewReader(text))
+	d := yaml.NewDecoder(strings.NewReader(text))
 	for {
 		var o map[string]any
 		switch err := d.Decode(&o); err {
@@ -172,16 +166,13 @@ func TestAMistakeInAManifestIsRefused(t *testing.T) {
 		{"read.yaml", "containers:", "container:"},
 		{"read.yaml", "claimName:", "name:"},
 	} {
-		text, err := os.ReadFile("kubernetes/" + m.file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(text), m.right) {
+		text := readText(t, "kubernetes/"+m.file)
+		if !strings.Contains(text, m.right) {
 			t.Errorf("%s has no %q", m.file, m.right)
 			continue
 		}
 		refused := false
-		for _, o := range decode(t, m.file, []byte(strings.Replace(string(text), m.right, m.wrong, 1))) {
+		for _, o := range decode(t, m.file, strings.Replace(text, m.right, m.wrong, 1)) {
 			refused = refused || check(o) != nil
 		}
 		if !refused {
@@ -236,12 +227,9 @@ func TestTheManifestsFitTogether(t *testing.T) {
 
 // apply does not run a finished Job again, so the page removes the Job each time.
 func TestThePageRunsEveryJobAnew(t *testing.T) {
-	page, err := os.ReadFile("kubernetes/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := readText(t, "kubernetes/README.md")
 	for _, name := range []string{"job.yaml", "merge.yaml", "again.yaml"} {
-		before, _, ok := strings.Cut(string(page), "-f "+name)
+		before, _, ok := strings.Cut(page, "-f "+name)
 		block := before[strings.LastIndex(before, "\n\n")+1:]
 		if remove := "kubectl delete job " + only(t, name, "Job").Metadata.Name + " --ignore-not-found\n"; !ok || !strings.Contains(block, remove) {
 			t.Errorf("before it runs %s the page does not say %s", name, remove)

@@ -23,12 +23,8 @@ var (
 // the counterexample.
 func TestThePageLeadsToWhatWasFound(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("github/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var look, kept, merged string
-	for _, block := range commands.FindAllString(string(page), -1) {
+	for _, block := range commands.FindAllString(readText(t, page), -1) {
 		switch {
 		case strings.Contains(block, "regressions-lockcheck"):
 			kept = block

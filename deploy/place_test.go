@@ -14,12 +14,9 @@ import (
 	"time"
 )
 
-// built is the directory with the command for each system, as an image and a release
-// have it.
-var built = struct {
-	dir  string
-	once map[string]func() error
-}{once: map[string]func() error{}}
+// built returns the directory with the command for each system, as an image and a
+// release have it.
+var built = map[string]func() (dir string, err error){}
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "lockcheck-deploy-")
@@ -27,33 +24,29 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	built.dir = dir
 	for _, system := range []string{"linux", runtime.GOOS} {
-		built.once[system] = sync.OnceValue(func() error { return build(system) })
+		built[system] = sync.OnceValues(func() (string, error) { return build(filepath.Join(dir, system), system) })
 	}
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-func build(system string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(built.dir, system)+string(filepath.Separator), "./cmd/lockcheck")
+func build(dir, system string) (string, error) {
+	cmd := exec.Command("go", "build", "-trimpath", "-o", dir+string(filepath.Separator), "./cmd/lockcheck")
 	cmd.Dir = ".."
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build lockcheck for %s: %w\n%s", system, err, out)
+		return "", fmt.Errorf("build lockcheck for %s: %w\n%s", system, err, out)
 	}
-	return nil
+	return dir, nil
 }
 
 // lockcheck returns the directory with the command for a system.
 func lockcheck(t *testing.T, system string) (dir string) {
 	t.Helper()
-	dir = filepath.Join(built.dir, system)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := built.once[system](); err != nil {
+	dir, err := built[system]()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -41,12 +41,7 @@ func (r *runner) filled(t *testing.T, text string, values map[string]string) str
 	})
 }
 
-// job runs the steps of a job, and reports whether all of them succeeded.
-func (r *runner) job(t *testing.T, steps []step) (ok bool) {
-	t.Helper()
-	return r.steps(t, steps, r.values, r.path)
-}
-
+// steps runs the steps of a job or an action, and reports whether all of them succeeded.
 func (r *runner) steps(t *testing.T, steps []step, values map[string]string, path string) (ok bool) {
 	t.Helper()
 	ok = true

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -161,12 +162,8 @@ func (s *schema) text(t *testing.T) []byte {
 
 func readSchema(t *testing.T, path string) *schema {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var s schema
-	if err := json.Unmarshal(text, &s); err != nil {
+	if err := json.Unmarshal([]byte(readText(t, path)), &s); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return &s
@@ -188,11 +185,7 @@ func TestTheSchemaIsCutFromKubernetesDefinitions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kept, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(kept, s.text(t)) {
+	if readText(t, schemaFile) != string(s.text(t)) {
 		t.Errorf("%s is not what cutting leaves; schema/README.md says how it is made", schemaFile)
 	}
 	for gvk, name := range objects {
@@ -205,12 +198,7 @@ func TestTheSchemaIsCutFromKubernetesDefinitions(t *testing.T) {
 // validator returns a function that checks objects of manifests against the schema.
 func validator(t *testing.T) func(object map[string]any) error {
 	t.Helper()
-	file, err := os.Open(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	doc, err := jsonschema.UnmarshalJSON(file)
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(readText(t, schemaFile)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,12 +218,8 @@ func validator(t *testing.T) func(object map[string]any) error {
 		kind, _ := object["kind"].(string)
 		s := compiled[[2]string{version, kind}]
 		if s == nil {
-			return &unknownKind{version, kind}
+			return fmt.Errorf("no schema for %s %s", version, kind)
 		}
 		return s.Validate(object)
 	}
 }
-
-type unknownKind struct{ version, kind string }
-
-func (e *unknownKind) Error() string { return "no schema for " + e.version + " " + e.kind }

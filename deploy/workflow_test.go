@@ -45,12 +45,18 @@ type job struct {
 
 func load(t *testing.T, path string, into any) (text string) {
 	t.Helper()
+	text = readText(t, path)
+	if err := yaml.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return text
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(b, into); err != nil {
-		t.Fatalf("%s: %v", path, err)
 	}
 	return string(b)
 }
@@ -58,6 +64,7 @@ func load(t *testing.T, path string, into any) (text string) {
 const (
 	actionFile   = "github/action.yml"
 	workflowFile = "github/lockcheck.yml"
+	page         = "github/README.md"
 )
 
 // ours is the workflow's reference to the action.
@@ -99,12 +106,8 @@ func TestValuesReachTheActionsScriptsThroughTheEnvironment(t *testing.T) {
 func TestThePageSaysWhatTheActionTakesAndGives(t *testing.T) {
 	var a action
 	load(t, actionFile, &a)
-	page, err := os.ReadFile("github/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	rows := map[string]bool{}
-	for line := range strings.Lines(string(page)) {
+	for line := range strings.Lines(readText(t, page)) {
 		if strings.HasPrefix(line, "| `") {
 			rows[strings.TrimSpace(line)] = true
 		}
@@ -133,11 +136,7 @@ func TestThePageSaysWhatTheActionTakesAndGives(t *testing.T) {
 
 func TestWhatTheWorkflowUsesIsPinned(t *testing.T) {
 	for _, file := range []string{actionFile, workflowFile} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(readText(t, file)) {
 			_, uses, ok := strings.Cut(strings.TrimSpace(line), "uses: ")
 			if ok && uses != ours && !pinned.MatchString(uses) {
 				t.Errorf("%s uses %s, which somebody else can change", file, uses)
@@ -152,12 +151,8 @@ func TestWhatTheWorkflowUsesIsPinned(t *testing.T) {
 		}
 	}
 	// A tag and a release can be changed later, so both files show how to pin them.
-	page, err := os.ReadFile("github/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, words := range []string{"@<commit> # v" + harness.Version, "checksums: <SHA-256 of checksums.txt>"} {
-		if !strings.Contains(string(page), words) || !strings.Contains(text, words) {
+		if !strings.Contains(readText(t, page), words) || !strings.Contains(text, words) {
 			t.Errorf("the workflow, or its page, does not say %s", words)
 		}
 	}
@@ -178,17 +173,15 @@ func TestTheWorkflowIsOneThatGitHubTakes(t *testing.T) {
 		t.Fatalf("build actionlint: %v\n%s", err, out)
 	}
 	workflows := filepath.Join(dir, ".github", "workflows")
-	for _, d := range []string{".git", ".github/workflows", "action"} {
+	for _, d := range []string{".git", ".github/workflows"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	copyFile(t, actionFile, filepath.Join(dir, "action", "action.yml"))
-	text, err := os.ReadFile(workflowFile)
-	if err != nil {
+	if err := os.CopyFS(filepath.Join(dir, "action"), os.DirFS("github")); err != nil {
 		t.Fatal(err)
 	}
-	right := pinned.ReplaceAllString(strings.ReplaceAll(string(text), ours, "./action"), "@$1")
+	right := pinned.ReplaceAllString(strings.ReplaceAll(readText(t, workflowFile), ours, "./action"), "@$1")
 	for _, m := range []struct{ right, wrong, says string }{
 		{},
 		{"shard: ${{ matrix", "shrad: ${{ matrix", `input "shrad" is not defined`},
@@ -216,16 +209,5 @@ func TestTheWorkflowIsOneThatGitHubTakes(t *testing.T) {
 		if (err == nil) != (m.says == "") || !strings.Contains(string(out), m.says) {
 			t.Errorf("with %q, actionlint says %q, want %q (%v)", m.wrong, out, m.says, err)
 		}
-	}
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	text, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, text, 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
