@@ -7,8 +7,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/docker"
-	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
-	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 // mortal are locks, one on each store, each with one of their servers.
@@ -82,12 +80,7 @@ func TestAliveReportsAReplacedServer(t *testing.T) {
 
 // Alive works in an interrupted run, too.
 func TestAliveWorksInAnInterruptedRun(t *testing.T) {
-	dockertest.Require(t)
-	lock, _ := catalogue.FindLock("redis-set-lua")
-	p, err := docker.New(t.Context(), env.Config{
-		Lock: lock, Lease: unhurried, Clients: []string{"c1"}, Names: []string{"a"},
-	}, new(witness), docker.Options{Log: t.Output()})
-	must(t, err)
+	p := setup{lease: unhurried, clients: []string{"c1"}}.open(t.Context(), t, new(witness))
 	defer func() { must(t, p.Close()) }()
 	p.Go(func() { docker.Interrupt(p) })
 	if err := p.Run(); !errors.Is(err, context.Canceled) {

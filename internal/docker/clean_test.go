@@ -77,8 +77,7 @@ func TestCleanRemovesLeftoversOfKilledRuns(t *testing.T) {
 		if len(removed) != 0 || err != nil {
 			t.Errorf("a second Clean removed %q, %v", removed, err)
 		}
-		_, err = p.Client("c1").Acquire(op(1), time.Second)
-		must(t, err)
+		acquire(t, p.Client("c1"), op(1), time.Second)
 	})
 }
 
@@ -147,60 +146,44 @@ func processesWith(variable string) (pids []string) {
 	return pids
 }
 
-// An interrupted run ends at once and leaves nothing.
+// An interrupted run ends at once and leaves no server, even if its servers are stopped
+// and cut off.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
-	pace := dockertest.Pace(t)
-	lock, _ := catalogue.FindLock("redis-set-lua")
-	ctx, cancel := context.WithCancel(t.Context())
-	p, err := docker.New(ctx, env.Config{
-		Lock: lock, Lease: 10 * time.Second, Clients: []string{"c1", "c2"}, Names: []string{"a"},
-	}, &witness{}, docker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Go(func() {
-		p.Client("c1").Acquire(op(1), time.Second)
-		p.After(100*time.Millisecond, cancel)
-		p.Client("c2").Acquire(op(2), time.Minute)
-		p.Sleep(time.Minute)
-	})
-	begun := time.Now()
-	if err := p.Run(); err != context.Canceled {
-		t.Errorf("Run: %v", err)
-	}
-	must(t, p.Close())
-	withinPaces(t, time.Since(begun), endPaces, pace)
-}
-
-// A run that is interrupted while its servers are stopped and cut off ends as quickly,
-// and leaves no server.
-func TestInterruptedServers(t *testing.T) {
-	t.Parallel()
-	pace := dockertest.Pace(t)
-	lock, _ := catalogue.FindLock("redis-set-lua")
-	ctx, cancel := context.WithCancel(t.Context())
-	p, err := docker.New(ctx, env.Config{
-		Lock: lock, Lease: replicatedLease, Clients: []string{"c1"}, Names: []string{"a"},
-		Server: catalogue.Server{Replicas: 1}, Options: catalogue.Options{OwnToken: true},
-	}, &witness{}, docker.Options{Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Go(func() {
-		must(t, p.Isolate(1, []string{redis1, "sentinel-1"}))
-		must(t, p.Pause("redis-1b"))
-		must(t, p.Pause(redis1))
-		p.After(100*time.Millisecond, cancel)
-		p.Client("c1").Acquire(op(1), time.Minute)
-	})
-	begun := time.Now()
-	if err := p.Run(); err != context.Canceled {
-		t.Errorf("Run: %v", err)
-	}
-	must(t, p.Close())
-	withinPaces(t, time.Since(begun), endPaces, pace)
-	if left, err := docker.Left(t.Context(), p); len(left) > 0 || err != nil {
-		t.Errorf("left: %q, %v", left, err)
+	for name, c := range map[string]struct {
+		setup
+		script func(p *docker.Environment, interrupt func())
+	}{
+		"two clients": {setup{lease: unhurried}, func(p *docker.Environment, interrupt func()) {
+			p.Client("c1").Acquire(op(1), time.Second)
+			p.After(100*time.Millisecond, interrupt)
+			p.Client("c2").Acquire(op(2), time.Minute)
+			p.Sleep(time.Minute)
+		}},
+		"servers without a master": {setup{
+			lease: replicatedLease, clients: []string{"c1"},
+			server: catalogue.Server{Replicas: 1}, options: catalogue.Options{OwnToken: true},
+		}, func(p *docker.Environment, interrupt func()) {
+			must(t, p.Isolate(1, []string{redis1, "sentinel-1"}))
+			must(t, p.Pause("redis-1b"))
+			must(t, p.Pause(redis1))
+			p.After(100*time.Millisecond, interrupt)
+			p.Client("c1").Acquire(op(1), time.Minute)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pace := dockertest.Pace(t)
+			ctx, interrupt := context.WithCancel(t.Context())
+			p := c.open(ctx, t, &witness{})
+			p.Go(func() { c.script(p, interrupt) })
+			begun := time.Now()
+			if err := p.Run(); err != context.Canceled {
+				t.Errorf("Run: %v", err)
+			}
+			must(t, p.Close())
+			withinPaces(t, time.Since(begun), endPaces, pace)
+			wantNothingLeft(t, p)
+		})
 	}
 }

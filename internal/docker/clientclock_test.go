@@ -24,8 +24,7 @@ func TestClientClocks(t *testing.T) {
 	w.report = func(e history.Entry) { valid <- e }
 	setup{lease: lease}.run(t, w, func(p *docker.Environment) {
 		c1 := p.Client("c1")
-		g, err := c1.Acquire(op(1), time.Second)
-		must(t, err)
+		g := acquire(t, c1, op(1), time.Second)
 		must(t, p.Jump("c1", -2*lease))
 		rated := p.Now()
 		must(t, p.Rate("c1", lease/2))
@@ -42,8 +41,7 @@ func TestClientClocks(t *testing.T) {
 		must(t, p.Jump("c1", 2*lease))
 		must(t, p.Resume("c1"))
 		before := p.Now()
-		g, err = c1.Acquire(op(3), time.Second)
-		must(t, err)
+		g = acquire(t, c1, op(3), time.Second)
 		if from := g.ValidUntil - lease; from < before-offBy || from > p.Now()+offBy {
 			t.Errorf("with right clocks the grant is valid from %v on, and was acquired between %v and %v", from, before, p.Now())
 		}
@@ -67,8 +65,7 @@ func TestClockSetAtAPoint(t *testing.T) {
 	setup{lease: lease, schedule: schedule}.run(t, w, func(p *docker.Environment) {
 		environment = p
 		acquired := async(func() {
-			g, err := p.Client("c1").Acquire(op(1), time.Second)
-			must(t, err)
+			g := acquire(t, p.Client("c1"), op(1), time.Second)
 			if left := g.ValidUntil - p.Now(); left > 2*lease/3 {
 				t.Errorf("with clocks that are faster by half the grant is valid for %v", left)
 			}

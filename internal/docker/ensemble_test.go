@@ -46,32 +46,6 @@ func observed(t *testing.T, observes []string) {
 	}
 }
 
-// An ensemble's event always precedes the client's completion. Each node names the
-// operations that made and removed it, on any member.
-func TestEnsembleEventsPrecedeCompletions(t *testing.T) {
-	t.Parallel()
-	w := &witness{}
-	start := time.Now()
-	observed(t, queue().run(t, w, func(p *docker.Environment) {
-		t.Logf("up after %v", time.Since(start))
-		for i := range 20 {
-			for k, name := range []string{"c1", "c2"} {
-				c, n := p.Client(name), 4*i+2*k
-				_, err := c.Acquire(op(n+1), patience)
-				w.add("acquired %v", err)
-				err = c.Release(op(n + 2))
-				w.add("released %v", err)
-			}
-		}
-	}))
-	var want []string
-	for i := range 40 {
-		want = append(want, fmt.Sprintf("grant of %d by %d", 2*i+1, 2*i+1), "acquired <nil>",
-			fmt.Sprintf("remove of %d by %d", 2*i+1, 2*i+2), "released <nil>")
-	}
-	wantNodes(t, w, want...)
-}
-
 // In each way in which a client's session can end, the ensemble removes its node, and
 // the next client enters.
 func TestASessionEnds(t *testing.T) {
@@ -102,11 +76,9 @@ func TestASessionEnds(t *testing.T) {
 			t.Parallel()
 			w := &witness{}
 			observed(t, queue().run(t, w, func(p *docker.Environment) {
-				_, err := p.Client("c1").Acquire(op(1), patience)
-				must(t, err)
+				acquire(t, p.Client("c1"), op(1), patience)
 				waits := async(func() {
-					_, err := p.Client("c2").Acquire(op(2), patience)
-					must(t, err)
+					acquire(t, p.Client("c2"), op(2), patience)
 				})
 				for len(w.nodes()) < 2 { // until the client is in the queue
 					p.Sleep(time.Millisecond)
@@ -166,8 +138,7 @@ func TestALostReplyOfTheEnsemble(t *testing.T) {
 				must(t, err)
 				must(t, c1.Release(op(2)))
 				disturbed(p, 10, func() {
-					_, err := c1.Acquire(op(3), patience)
-					must(t, err)
+					acquire(t, c1, op(3), patience)
 				})
 				disturbed(p, 20, func() { must(t, c1.Release(op(4))) })
 			}))
@@ -180,22 +151,7 @@ func TestALostReplyOfTheEnsemble(t *testing.T) {
 // event of either is lost.
 func TestTheLeaderIsReplaced(t *testing.T) {
 	t.Parallel()
-	for name, f := range map[string]struct {
-		end, mend func(p *docker.Environment, leader string) error
-	}{
-		"kill": {
-			func(p *docker.Environment, s string) error { return p.Stop(s, false) },
-			func(p *docker.Environment, s string) error { return p.Start(s) },
-		},
-		"pause": {
-			func(p *docker.Environment, s string) error { return p.Pause(s) },
-			func(p *docker.Environment, s string) error { return p.Resume(s) },
-		},
-		"isolate": {
-			func(p *docker.Environment, s string) error { return p.Isolate(1, []string{s}) },
-			func(p *docker.Environment, _ string) error { _, err := p.Restore(1); return err },
-		},
-	} {
+	for name, outage := range outages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &witness{names: true}
@@ -204,18 +160,16 @@ func TestTheLeaderIsReplaced(t *testing.T) {
 			leader := ""
 			observed(t, s.run(t, w, func(p *docker.Environment) {
 				c1, c2 := p.Client("c1"), p.Client("c2")
-				_, err := c1.Acquire(op(1), patience)
-				must(t, err)
+				acquire(t, c1, op(1), patience)
 				leader, _, _ = strings.Cut(w.nodes()[0], ":")
 				waits := async(func() {
-					_, err := c2.Acquire(op(2), patience)
-					must(t, err)
+					acquire(t, c2, op(2), patience)
 				})
 				eventually(t, p, patience, "c2 is in the queue", func() bool { return len(w.nodes()) == 2 })
-				must(t, f.end(p, leader))
+				must(t, outage.begin(p, leader))
 				must(t, c1.Release(op(3)))
 				waits()
-				must(t, f.mend(p, leader))
+				must(t, outage.end(p, leader))
 				must(t, c2.Release(op(4)))
 			}))
 			lines := w.nodes()

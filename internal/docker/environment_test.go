@@ -1,6 +1,7 @@
 package docker_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -104,8 +105,11 @@ type setup struct {
 	clients  []string
 }
 
-// run runs script as a task. It fails the test if the environment fails.
-func (s setup) run(t *testing.T, w *witness, script func(*docker.Environment)) []string {
+// rowsLock is not in the catalogue: its entries are rows, and its workers do nothing.
+const rowsLock = "rows"
+
+// open returns the environment, which the caller closes.
+func (s setup) open(ctx context.Context, t *testing.T, w *witness) (p *docker.Environment) {
 	t.Helper()
 	if !s.bare {
 		dockertest.Require(t)
@@ -120,7 +124,9 @@ func (s setup) run(t *testing.T, w *witness, script func(*docker.Environment)) [
 		s.clients = []string{"c1", "c2"}
 	}
 	lock, ok := catalogue.FindLock(s.lock)
-	if !ok {
+	if s.lock == rowsLock {
+		lock = catalogue.Lock{ID: rowsLock, Store: catalogue.StoreMySQL}
+	} else if !ok {
 		t.Fatalf("no lock %q", s.lock)
 	}
 	lock.GivesUp, lock.Together = s.givesUp, s.together
@@ -128,16 +134,22 @@ func (s setup) run(t *testing.T, w *witness, script func(*docker.Environment)) [
 		Lock: lock, Options: s.options, Lease: s.lease, Clients: s.clients, Names: []string{"a"},
 		Server: s.server, Seed: 1, Worker: s.worker, Schedule: s.schedule,
 	}
-	var p *docker.Environment
 	var err error
 	if s.bare {
-		p, err = docker.Serverless(t.Context(), cfg, w, s.own)
+		p, err = docker.Serverless(ctx, cfg, w, s.own)
 	} else {
-		p, err = docker.New(t.Context(), cfg, w, docker.Options{Log: t.Output(), Worker: s.own})
+		p, err = docker.New(ctx, cfg, w, docker.Options{Log: t.Output(), Worker: s.own})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// run runs script as a task. It fails the test if the environment fails.
+func (s setup) run(t *testing.T, w *witness, script func(*docker.Environment)) []string {
+	t.Helper()
+	p := s.open(t.Context(), t, w)
 	defer func() {
 		if err := p.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -162,36 +174,54 @@ func wantLines(t *testing.T, w *witness, want ...string) {
 	}
 }
 
-// A server's event always precedes the client's completion, and names its operations.
+// A server's event always precedes the client's completion, and names its operations. No
+// event reports a MySQL lock that belongs to a session, and Observes claims nothing.
 func TestServerEventsPrecedeCompletions(t *testing.T) {
 	t.Parallel()
-	for _, lock := range []string{"redis-setnx", "redis-setnx-expire", "redis-set-del", "redis-set-get-del", "redis-set-lua"} {
-		for _, options := range []catalogue.Options{{}, {Token: true}} {
-			t.Run(lock+" "+options.String(), func(t *testing.T) {
+	several := []string{"redis-setnx", "redis-setnx-expire", "redis-set-del", "redis-set-get-del", "redis-set-lua", "zk-recipe"}
+	for _, lock := range catalogue.Locks {
+		if !slices.Contains(several, lock.ID) && (lock.Store != catalogue.StoreMySQL || lock.Together > 0) {
+			continue
+		}
+		for _, options := range []catalogue.Options{{Token: true}, {}} {
+			if !options.Token && lock.Store != catalogue.StoreRedis {
+				continue
+			}
+			t.Run(lock.ID+" "+options.String(), func(t *testing.T) {
+				t.Parallel()
 				w := &witness{}
-				observes := setup{lock: lock, lease: unhurried, options: options, clients: []string{"c1"}}.run(t, w, func(p *docker.Environment) {
-					c1 := p.Client("c1")
-					for i := range 50 {
-						g, err := c1.Acquire(op(2*i+1), time.Second)
-						w.add("c1 acquired %v", err)
-						if options.Token && g.Token != uint64(i+1) {
-							t.Errorf("token %d of grant %d", g.Token, i+1)
+				reported := lock.Store != catalogue.StoreMySQL || lock.Lease == catalogue.LeaseFixed
+				key := map[bool]string{false: " a"}[lock.Store == catalogue.StoreZooKeeper] // nodes leaves out paths
+				var want []string
+				observes := setup{lock: lock.ID, lease: unhurried, options: options}.run(t, w, func(p *docker.Environment) {
+					last := uint64(0)
+					for i := range 40 {
+						c, n := p.Client(fmt.Sprint("c", 1+i%2)), 2*i+1
+						g, err := c.Acquire(op(n), patience)
+						w.add("acquired %v", err)
+						if options.Token && (g.Token <= last || lock.Store == catalogue.StoreRedis && g.Token != last+1) {
+							t.Errorf("token %d after %d", g.Token, last)
 						}
-						err = c1.Release(op(2*i + 2))
-						w.add("c1 released %v", err)
+						last = g.Token
+						err = c.Release(op(n + 1))
+						w.add("released %v", err)
+						if reported {
+							want = append(want, fmt.Sprintf("grant%s of %d by %[2]d", key, n))
+						}
+						if lock.ID == "redis-setnx-expire" {
+							want = append(want, fmt.Sprintf("shorten a of %d by %[1]d", n))
+						}
+						want = append(want, "acquired <nil>")
+						if reported {
+							want = append(want, fmt.Sprintf("remove%s of %d by %d", key, n, n+1))
+						}
+						want = append(want, "released <nil>")
 					}
 				})
-				var want []string
-				for i := range 50 {
-					want = append(want, fmt.Sprintf("grant a of %d by %d", 2*i+1, 2*i+1))
-					if lock == "redis-setnx-expire" {
-						want = append(want, fmt.Sprintf("shorten a of %d by %d", 2*i+1, 2*i+1))
-					}
-					want = append(want, "c1 acquired <nil>",
-						fmt.Sprintf("remove a of %d by %d", 2*i+1, 2*i+2), "c1 released <nil>")
-				}
-				wantLines(t, w, want...)
-				if !slices.Equal(observes, []string{"ownership", "answers"}) {
+				wantNodes(t, w, want...)
+				if reported {
+					observed(t, observes)
+				} else if observes != nil {
 					t.Errorf("observes %q", observes)
 				}
 			})
@@ -231,7 +261,7 @@ func TestContention(t *testing.T) {
 	w := &witness{}
 	clients := []string{"c1", "c2", "c3", "c4", "c5"}
 	var next atomic.Int64
-	observes := setup{clients: clients, lease: unhurried, options: catalogue.Options{Token: true}}.run(t, w, func(p *docker.Environment) {
+	observed(t, setup{clients: clients, lease: unhurried, options: catalogue.Options{Token: true}}.run(t, w, func(p *docker.Environment) {
 		var all sync.WaitGroup
 		for _, name := range clients {
 			all.Go(func() {
@@ -252,10 +282,7 @@ func TestContention(t *testing.T) {
 			})
 		}
 		all.Wait()
-	})
-	if observes == nil {
-		t.Error("no longer observed")
-	}
+	}))
 	lines := w.told()
 	for i, line := range lines {
 		var acquire, release int

@@ -3,7 +3,6 @@ package docker_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,11 +25,39 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// acquire returns the grant of an acquire that must succeed.
+func acquire(t *testing.T, c env.Client, o env.Op, timeout time.Duration) env.Grant {
+	t.Helper()
+	g, err := c.Acquire(o, timeout)
+	must(t, err)
+	return g
+}
+
 // async runs f in the background; wait waits for its end.
 func async(f func()) (wait func()) {
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()
 	return func() { <-done }
+}
+
+// outages are the ways in which a server is out of reach of the others, and their ends.
+var outages = map[string]struct {
+	begin, end func(p *docker.Environment, server string) error
+}{
+	"dies":         {func(p *docker.Environment, s string) error { return p.Stop(s, !p.Keeps(s)) }, (*docker.Environment).Start},
+	"stands still": {(*docker.Environment).Pause, (*docker.Environment).Resume},
+	"is cut off": {
+		func(p *docker.Environment, s string) error { return p.Isolate(7, []string{s}) },
+		func(p *docker.Environment, _ string) error { _, err := p.Restore(7); return err },
+	},
+}
+
+// restore ends a disturbance that must have touched something.
+func restore(t *testing.T, p *docker.Environment, id int) {
+	t.Helper()
+	if hits, err := p.Restore(id); hits == 0 || err != nil {
+		t.Errorf("touched %d, %v", hits, err)
+	}
 }
 
 // A killed server keeps its synced data; one that stops cleanly keeps everything.
@@ -48,26 +75,22 @@ func TestRestart(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("fsync=%s lose=%v", c.fsync, c.lose), func(t *testing.T) {
 			w := &witness{}
-			observes := setup{server: catalogue.Server{Fsync: c.fsync}, lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
-				_, err := p.Client("c1").Acquire(op(1), time.Second)
-				must(t, err)
+			observed(t, setup{server: catalogue.Server{Fsync: c.fsync}, lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
+				acquire(t, p.Client("c1"), op(1), time.Second)
 				must(t, p.Stop(redis1, c.lose))
 				if _, err := p.Client("c2").Acquire(op(2), 100*time.Millisecond); !locks.IsDefinite(err) {
 					t.Errorf("acquire while the server is down: %v", err)
 				}
 				must(t, p.Start(redis1))
-				_, err = p.Client("c2").Acquire(op(3), time.Second)
+				_, err := p.Client("c2").Acquire(op(3), time.Second)
 				if (err == nil) == c.kept {
 					t.Errorf("acquire after the restart: %v", err)
 				}
-			})
+			}))
 			if c.kept {
 				wantLines(t, w, "grant a of 1 by 1")
 			} else {
 				wantLines(t, w, "grant a of 1 by 1", "lose a of 1 by nobody", "grant a of 3 by 3")
-			}
-			if observes == nil {
-				t.Error("no longer observed")
 			}
 		})
 	}
@@ -78,22 +101,17 @@ func TestJump(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	schedule := []faults.Injection{{Fault: "server-jump", On: []string{redis1}}}
-	observes := setup{schedule: schedule, lease: 4 * time.Second}.run(t, w, func(p *docker.Environment) {
-		_, err := p.Client("c1").Acquire(op(1), time.Second)
-		must(t, err)
+	observed(t, setup{schedule: schedule, lease: 4 * time.Second}.run(t, w, func(p *docker.Environment) {
+		acquire(t, p.Client("c1"), op(1), time.Second)
 		must(t, p.Jump(redis1, 8*time.Second))
-		_, err = p.Client("c2").Acquire(op(2), time.Second)
-		must(t, err)
+		acquire(t, p.Client("c2"), op(2), time.Second)
 		must(t, p.Jump(redis1, -8*time.Second))
 		p.Sleep(4200 * time.Millisecond)
-		if _, err = p.Client("c1").Acquire(op(3), 100*time.Millisecond); !errors.Is(err, locks.ErrNotAcquired) {
+		if _, err := p.Client("c1").Acquire(op(3), 100*time.Millisecond); !errors.Is(err, locks.ErrNotAcquired) {
 			t.Errorf("acquire of a lease that the clock prolongs: %v", err)
 		}
-	})
+	}))
 	wantLines(t, w, "grant a of 1 by 1", "expire a of 1 by nobody", "grant a of 2 by 2")
-	if observes == nil {
-		t.Error("no longer observed")
-	}
 }
 
 // An expired lease is reported. A late release by a bare DEL removes another client's
@@ -102,10 +120,8 @@ func TestExpiryAndUnownedRelease(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	setup{lock: "redis-set-del", lease: 2 * time.Second}.run(t, w, func(p *docker.Environment) {
-		_, err := p.Client("c1").Acquire(op(1), time.Second)
-		must(t, err)
-		_, err = p.Client("c2").Acquire(op(2), 10*time.Second)
-		must(t, err)
+		acquire(t, p.Client("c1"), op(1), time.Second)
+		acquire(t, p.Client("c2"), op(2), 10*time.Second)
 		w.add("c2 acquired")
 		must(t, p.Client("c1").Release(op(3)))
 	})
@@ -133,8 +149,7 @@ func TestNoByteLeavesAStoppedClient(t *testing.T) {
 	setup{schedule: schedule, lease: 20 * time.Second, lock: "redis-set-del"}.run(t, w, func(p *docker.Environment) {
 		environment = p
 		for i := range times {
-			_, err := p.Client("c1").Acquire(op(2*i+1), time.Second)
-			must(t, err)
+			acquire(t, p.Client("c1"), op(2*i+1), time.Second)
 			released := async(func() {
 				must(t, p.Client("c1").Release(op(2*i+2)))
 				w.add("released")
@@ -184,10 +199,9 @@ func TestPoints(t *testing.T) {
 			w.access = func(a env.Access) { w.add("%s", map[bool]string{true: "write", false: "read"}[a.Write]) }
 			setup{lock: c.lock, clients: []string{"c1"}, schedule: []faults.Injection{{Fault: "pause", On: []string{"c1"}, Point: &c.point}}}.run(t, w, func(p *docker.Environment) {
 				c1 := p.Client("c1")
-				_, err := c1.Acquire(op(1), time.Second)
-				must(t, err)
+				acquire(t, c1, op(1), time.Second)
 				w.add("ok")
-				_, err = c1.Read(op(2))
+				_, err := c1.Read(op(2))
 				must(t, err)
 				must(t, c1.Write(op(3), 1))
 				must(t, c1.Release(op(4)))
@@ -214,8 +228,7 @@ func TestKillAndPowerOff(t *testing.T) {
 			t.Parallel()
 			w := &witness{}
 			setup{lease: 2 * time.Minute}.run(t, w, func(p *docker.Environment) {
-				_, err := p.Client("c1").Acquire(op(1), time.Second)
-				must(t, err)
+				acquire(t, p.Client("c1"), op(1), time.Second)
 				alone, err := docker.Connections(p)
 				must(t, err)
 				waits := async(func() {
@@ -277,24 +290,6 @@ func TestBadWorkers(t *testing.T) {
 					t.Errorf("acquire: %v", err)
 				}
 			})
-		})
-	}
-}
-
-// Environments of parallel runs do not disturb each other: ports and names are drawn.
-func TestParallelEnvironments(t *testing.T) {
-	t.Parallel()
-	for i := range 3 {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			w := &witness{}
-			setup{}.run(t, w, func(p *docker.Environment) {
-				_, err := p.Client("c1").Acquire(op(1), time.Second)
-				must(t, err)
-			})
-			if !slices.Equal(w.told(), []string{"grant a of 1 by 1"}) {
-				t.Error(w.told())
-			}
 		})
 	}
 }

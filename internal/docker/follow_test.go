@@ -17,10 +17,9 @@ func TestClientsFollowTheMaster(t *testing.T) {
 	s := replicated()
 	s.lease = 2 * replicatedLease
 	var name string
-	observes := s.run(t, w, func(p *docker.Environment) {
+	observed(t, s.run(t, w, func(p *docker.Environment) {
 		c1, c2 := p.Client("c1"), p.Client("c2")
-		_, err := c1.Acquire(op(1), time.Second)
-		must(t, err)
+		acquire(t, c1, op(1), time.Second)
 		wantSaid(t, p, redis1, 0, "WAIT 2 30000", ":2")
 		must(t, p.Stop(redis1, true))
 		name = promoted(t, p, w, "dies")
@@ -28,14 +27,10 @@ func TestClientsFollowTheMaster(t *testing.T) {
 			t.Errorf("acquire of a lock that the new master has: %v", err)
 		}
 		must(t, c1.Release(op(3)))
-		_, err = c2.Acquire(op(4), time.Second)
-		must(t, err)
+		acquire(t, c2, op(4), time.Second)
 		must(t, p.Start(redis1))
 		must(t, c2.Release(op(5)))
-	})
+	}))
 	wantLines(t, w, "redis-1: grant a of 1 by 1", name+": promote after redis-1", name+": remove a of 1 by 3",
 		name+": grant a of 4 by 4", name+": remove a of 4 by 5")
-	if observes == nil {
-		t.Error("no longer observed")
-	}
 }

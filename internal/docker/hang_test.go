@@ -30,8 +30,7 @@ func TestHang(t *testing.T) {
 		c1 := p.Client("c1")
 		must(t, p.Hang("c1"))
 		acquired := async(func() {
-			_, err := c1.Acquire(op(1), time.Second)
-			must(t, err)
+			acquire(t, c1, op(1), time.Second)
 		})
 		p.Sleep(50 * time.Millisecond)
 		w.add("goes on")

@@ -87,7 +87,7 @@ func TestNodes(t *testing.T) {
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
-	observes := setup{server: catalogue.Server{Nodes: 3, Cluster: true}, lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
+	observed(t, setup{server: catalogue.Server{Nodes: 3, Cluster: true}, lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
 		for i, name := range []string{"redis-1", "redis-2", "redis-3"} { // the slot of "a" is 15495
 			said, err := say(p, "c1", name, i+1, "SET a v NX PX 60000")
 			if want := map[bool]string{true: "+OK", false: "-MOVED 15495 "}[name == "redis-3"]; !strings.HasPrefix(said, want) || err != nil {
@@ -102,12 +102,9 @@ func TestRedisCluster(t *testing.T) {
 				return err == nil && said == "+OK"
 			})
 		}
-	})
+	}))
 	wantLines(t, w, "redis-3: grant a of 3 by 3", "redis-3: takeover a of 3 by 4", "redis-3: grant a of 4 by 4",
 		"redis-3: lose a of 4 by nobody", "redis-3: grant a of 5 by 5")
-	if observes == nil {
-		t.Error("no longer observed")
-	}
 }
 
 const (
@@ -189,49 +186,32 @@ func rejoins(t *testing.T, p *docker.Environment) {
 // it got from the master. The old master comes back as a replica.
 func TestFailover(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name        string
-		fail, relax func(*docker.Environment) error
-	}{
-		{
-			"dies",
-			func(p *docker.Environment) error { return p.Stop(redis1, true) },
-			func(p *docker.Environment) error { return p.Start(redis1) },
-		},
-		{
-			"stands still",
-			func(p *docker.Environment) error { return p.Pause(redis1) },
-			func(p *docker.Environment) error { return p.Resume(redis1) },
-		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	for _, how := range []string{"dies", "stands still"} {
+		t.Run(how, func(t *testing.T) {
 			w := &witness{names: true}
 			var name string
 			var up time.Duration
 			pace := dockertest.Pace(t)
 			began := time.Now()
-			observes := replicated().run(t, w, func(p *docker.Environment) {
+			observed(t, replicated().run(t, w, func(p *docker.Environment) {
 				up = time.Since(began)
 				t.Logf("up after %v", up)
 				wantTargets(t, p)
 				wantSaid(t, p, redis1, 1, "SET a v1 NX PX 60000", "+OK")
 				wantSaid(t, p, redis1, 1, "WAIT 2 30000", ":2")
-				must(t, c.fail(p))
-				name = promoted(t, p, w, c.name)
+				must(t, outages[how].begin(p, redis1))
+				name = promoted(t, p, w, how)
 				wantSaid(t, p, name, 2, "GET a", "v1")
 				wantSaid(t, p, name, 3, "DEL a", ":1")
 				wantSaid(t, p, name, 4, "SET a v4 NX PX 60000", "+OK")
-				must(t, c.relax(p))
+				must(t, outages[how].end(p, redis1))
 				rejoins(t, p)
 				if said, _ := say(p, "c1", redis1, 5, "SET a v5"); !strings.HasPrefix(said, "-READONLY") {
 					t.Errorf("a replica accepts a write: %q", said)
 				}
-			})
+			}))
 			withinPaces(t, up, upPaces, pace)
 			wantLines(t, w, "redis-1: grant a of 1 by 1", name+": promote after redis-1", name+": remove a of 1 by 3", name+": grant a of 4 by 4")
-			if observes == nil {
-				t.Error("no longer observed")
-			}
 		})
 	}
 }
@@ -242,7 +222,7 @@ func TestSplitBrain(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
 	var name string
-	observes := replicated().run(t, w, func(p *docker.Environment) {
+	observed(t, replicated().run(t, w, func(p *docker.Environment) {
 		wantSaid(t, p, redis1, 1, "SET a v1 NX PX 60000", "+OK")
 		wantSaid(t, p, redis1, 1, "WAIT 2 30000", ":2")
 		must(t, p.Isolate(7, []string{redis1}))
@@ -252,20 +232,13 @@ func TestSplitBrain(t *testing.T) {
 		wantSaid(t, p, name, 4, "GET a", "v1")
 		wantSaid(t, p, redis1, 5, "DEL a", ":1")
 		wantSaid(t, p, redis1, 6, "SET a v6 NX PX 60000", "+OK")
-		hits, err := p.Restore(7)
-		must(t, err)
-		if hits == 0 {
-			t.Error("no packet was dropped")
-		}
+		restore(t, p, 7)
 		rejoins(t, p)
 		wantSaid(t, p, name, 7, "DEL a", ":1")
-	})
+	}))
 	wantLines(t, w, "redis-1: grant a of 1 by 1", "redis-1: remove a of 1 by 2", "redis-1: grant a of 3 by 3",
 		name+": promote after redis-1", name+": lose a of 3 by nobody", name+": grant a of 1 by nobody",
 		"redis-1: grant a of 6 by 6", "redis-1: lose a of 6 by nobody", name+": remove a of 1 by 7")
-	if observes == nil {
-		t.Error("no longer observed")
-	}
 }
 
 // A master that is back before it is missed stays the master, and its replicas lose the
@@ -295,7 +268,7 @@ func TestLossOfASecond(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	first := 0 // operation of the round that counts
-	observes := setup{server: catalogue.Server{Fsync: catalogue.FsyncEverysec}, lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
+	observed(t, setup{server: catalogue.Server{Fsync: catalogue.FsyncEverysec}, lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
 		for quick := false; !quick && !t.Failed(); {
 			if first += 10; first > 300 {
 				t.Fatal("the writes and the stop take longer than 700 ms")
@@ -313,7 +286,7 @@ func TestLossOfASecond(t *testing.T) {
 			quick = p.Now()-begun < 700*time.Millisecond
 			must(t, p.Start(redis1))
 		}
-	})
+	}))
 	got := w.told()
 	want := []string{
 		"the second begins", fmt.Sprintf("remove a of %d by %d", first, first+2), fmt.Sprintf("grant a of %d by %d", first+3, first+3),
@@ -322,9 +295,6 @@ func TestLossOfASecond(t *testing.T) {
 	if len(got) < len(want) || !slices.Equal(got[len(got)-len(want):], want) {
 		t.Errorf("observed %q, want at the end %q", got, want)
 	}
-	if observes == nil {
-		t.Error("no longer observed")
-	}
 }
 
 // A paused server keeps its connections and their requests, and executes them
@@ -332,30 +302,25 @@ func TestLossOfASecond(t *testing.T) {
 func TestServerPause(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
-	observes := setup{lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
-		_, err := p.Client("c1").Acquire(op(1), time.Second)
-		must(t, err)
+	observed(t, setup{lease: 20 * time.Second}.run(t, w, func(p *docker.Environment) {
+		acquire(t, p.Client("c1"), op(1), time.Second)
 		must(t, p.Pause(redis1))
 		released := async(func() {
 			must(t, p.Client("c1").Release(op(2)))
 			w.add("released")
 		})
 		greeted := async(func() {
-			_, err := p.Client("c2").Acquire(op(3), 5*time.Second)
-			must(t, err)
+			acquire(t, p.Client("c2"), op(3), 5*time.Second)
 		})
 		p.Sleep(1500 * time.Millisecond) // longer than the timeout for a running server
 		w.add("goes on")
 		must(t, p.Resume(redis1))
 		released()
 		greeted()
-	})
+	}))
 	want := []string{"grant a of 1 by 1", "goes on", "remove a of 1 by 2", "released", "grant a of 3 by 3"}
 	if got := w.told(); slices.Index(got, "released") < 0 || !slices.Equal(without(got, "released"), without(want, "released")) {
 		t.Errorf("observed %q", got)
-	}
-	if observes == nil {
-		t.Error("no longer observed")
 	}
 }
 

@@ -18,19 +18,14 @@ import (
 func TestHold(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
-	observes := setup{lease: 2 * time.Second, lock: "redis-setnx"}.run(t, w, func(p *docker.Environment) {
+	observed(t, setup{lease: 2 * time.Second, lock: "redis-setnx"}.run(t, w, func(p *docker.Environment) {
 		must(t, p.Impair(1, faults.Impairment{Client: "c1", Server: redis1, Direction: faults.ToServer, Action: faults.Hold}))
 		_, err := p.Client("c1").Acquire(op(1), time.Second) // on a new connection: not even its greeting passes
 		if !locks.IsDefinite(err) {
 			t.Errorf("acquire that could not greet: %v", err)
 		}
-		hits, err := p.Restore(1)
-		must(t, err)
-		if hits == 0 {
-			t.Error("nothing was touched")
-		}
-		_, err = p.Client("c1").Acquire(op(2), time.Second)
-		must(t, err)
+		restore(t, p, 1)
+		acquire(t, p.Client("c1"), op(2), time.Second)
 		must(t, p.Client("c1").Release(op(3)))
 
 		must(t, p.Impair(2, faults.Impairment{Client: "c1", Server: redis1, Direction: faults.ToServer, Action: faults.Hold}))
@@ -39,19 +34,12 @@ func TestHold(t *testing.T) {
 			t.Errorf("acquire whose request is held: %v", err)
 		}
 		w.add("restored")
-		hits, err = p.Restore(2)
-		must(t, err)
-		if hits == 0 {
-			t.Error("nothing was touched")
-		}
+		restore(t, p, 2)
 		if _, err := p.Client("c2").Acquire(op(5), 300*time.Millisecond); !errors.Is(err, locks.ErrNotAcquired) {
 			t.Errorf("acquire after a late grant to another: %v", err)
 		}
-	})
+	}))
 	wantLines(t, w, "grant a of 2 by 2", "remove a of 2 by 3", "restored", "grant a of 4 by 4")
-	if observes == nil {
-		t.Error("no longer observed")
-	}
 }
 
 func TestSlow(t *testing.T) {
@@ -65,8 +53,7 @@ func TestSlow(t *testing.T) {
 			least := time.Hour
 			for i := range rounds {
 				before := p.Now()
-				_, err := c1.Acquire(op(first+2*i), 10*time.Second)
-				must(t, err)
+				acquire(t, c1, op(first+2*i), 10*time.Second)
 				must(t, c1.Release(op(first+2*i+1)))
 				least = min(least, p.Now()-before)
 			}

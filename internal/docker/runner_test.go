@@ -35,19 +35,14 @@ func (nothing) Acquire(context.Context, string) (locks.Lease, error) { return no
 func (nothing) Release(context.Context) error                        { return nil }
 func (nothing) Close(context.Context) error                          { return nil }
 
-func bringCaller(way string) {
-	err := worker.Serve(context.Background(), os.Stdin, os.Stdout, func(s worker.Setup) (locks.Locker, func() error, error) {
+func newCaller(way string) worker.Factory {
+	return func(s worker.Setup) (locks.Locker, func() error, error) {
 		if len(s.Init.Targets) == 0 {
 			return caller{nothing{}, s.Host, way}, func() error { return nil }, nil
 		}
 		l, done, err := worker.Catalogue(s)
 		return caller{l, s.Host, way}, done, err
-	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
 	}
-	os.Exit(0)
 }
 
 func (c caller) Run(ctx context.Context, name string, critical func(context.Context, locks.Lease)) error {
@@ -85,11 +80,7 @@ func (c caller) Run(ctx context.Context, name string, critical func(context.Cont
 
 // callers returns a setup with such a lock, without servers.
 func callers(way string) setup {
-	self, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
-	return setup{own: []string{self, callerArgument, way}, bare: true}
+	return setup{own: []string{os.Args[0], callerArgument, way}, bare: true}
 }
 
 // within returns an operation of a client that holds the grant of an acquire.
@@ -122,8 +113,7 @@ func TestARunIsAnAcquireAndARelease(t *testing.T) {
 			s.bare, s.lease = false, unhurried
 			observes := s.run(t, w, func(p *docker.Environment) {
 				c1, c2 := p.Client("c1"), p.Client("c2")
-				g, err := c1.Acquire(op(1), time.Second)
-				must(t, err)
+				g := acquire(t, c1, op(1), time.Second)
 				if left := g.ValidUntil - p.Now(); left <= 0 || left > unhurried {
 					t.Errorf("valid for %v", left)
 				}
@@ -139,8 +129,7 @@ func TestARunIsAnAcquireAndARelease(t *testing.T) {
 				if err := c1.Release(within(6, 1)); !errors.Is(err, locks.ErrNotHeld) {
 					t.Errorf("a second release: %v", err)
 				}
-				_, err = c2.Acquire(op(second), 5*time.Second)
-				must(t, err)
+				acquire(t, c2, op(second), 5*time.Second)
 				must(t, c2.Release(within(7, second)))
 			})
 			if (observes == nil) != abandons {
@@ -167,8 +156,7 @@ func TestPointsOfARun(t *testing.T) {
 	}
 	s.run(t, w, func(p *docker.Environment) {
 		c1 := p.Client("c1")
-		_, err := c1.Acquire(op(1), time.Second)
-		must(t, err)
+		acquire(t, c1, op(1), time.Second)
 		must(t, c1.Release(within(2, 1)))
 	})
 	wantLines(t, w, "1: c1 acquire: before request 1, SET", "grant a of 1 by 1", "2: c1 release: before request 1, script", "remove a of 1 by 2")
@@ -194,8 +182,7 @@ func TestAnUnrequestedEntry(t *testing.T) {
 			<-ends
 			w.add("is over")
 		}
-		_, err := c1.Acquire(op(1), time.Second)
-		must(t, err)
+		acquire(t, c1, op(1), time.Second)
 		must(t, p.Hang("c1"))
 		hangs <- true
 		eventually(t, p, patience, "it reads", func() bool { return len(w.told()) == 2 })
@@ -228,8 +215,7 @@ func TestAnAbandonedRun(t *testing.T) {
 				c1 := p.Client("c1")
 				waits(t, c1, op(1))
 				c1.(env.Patient).Abandon(op(1))
-				_, err := c1.Acquire(op(2), 10*time.Second)
-				must(t, err)
+				acquire(t, c1, op(2), 10*time.Second)
 				must(t, c1.Release(within(3, 2)))
 			})
 			if entered := len(w.told()) > 0; entered == givesUp {
@@ -247,8 +233,7 @@ func TestNewsOfARun(t *testing.T) {
 	w.report = func(e history.Entry) { told <- e }
 	callers("loses").run(t, w, func(p *docker.Environment) {
 		c1 := p.Client("c1")
-		_, err := c1.Acquire(op(7), time.Second)
-		must(t, err)
+		acquire(t, c1, op(7), time.Second)
 		if e := <-told; e.F != history.Lost || e.Op.V != 7 || e.Lock != "a" {
 			t.Errorf("%s of %d", e.F, e.Op.V)
 		}
@@ -265,13 +250,11 @@ func TestALateReleaseOfARun(t *testing.T) {
 	s.lease = 100 * time.Millisecond
 	s.run(t, w, func(p *docker.Environment) {
 		c1 := p.Client("c1")
-		_, err := c1.Acquire(op(1), 5*time.Second)
-		must(t, err)
+		acquire(t, c1, op(1), 5*time.Second)
 		if err := c1.Release(within(2, 1)); !errors.Is(err, env.ErrTimeout) {
 			t.Errorf("release: %v", err)
 		}
-		_, err = c1.Acquire(op(3), 5*time.Second)
-		must(t, err)
+		acquire(t, c1, op(3), 5*time.Second)
 		eventually(t, p, patience, "the answer comes", func() bool { return len(w.told()) == 1 })
 	})
 	wantLines(t, w, "c1 late")
@@ -293,11 +276,11 @@ func TestRunsThatBreak(t *testing.T) {
 		t.Parallel()
 		callers("exit").run(t, &witness{}, func(p *docker.Environment) {
 			c1 := p.Client("c1")
-			_, err := c1.Acquire(op(1), time.Second)
-			must(t, err)
+			acquire(t, c1, op(1), time.Second)
 			crashed := func(err error) bool {
 				return errors.Is(err, env.ErrCrashed) && strings.Contains(err.Error(), "exit status 3")
 			}
+			var err error
 			eventually(t, p, patience, "a read fails", func() bool {
 				_, err = c1.Read(within(2, 1))
 				return err != nil
@@ -323,8 +306,7 @@ func TestRunsThatBreak(t *testing.T) {
 				_, read = c1.Read(within(11, acquire.Index))
 				close(over)
 			}
-			_, err := c1.Acquire(op(1), time.Second)
-			must(t, err)
+			acquire(t, c1, op(1), time.Second)
 			<-inside
 			must(t, p.Kill("c1"))
 			close(killed)

@@ -37,10 +37,9 @@ func entered(t *testing.T, w workerProcess, over <-chan worker.Reply) (a worker.
 // work starts a worker whose lock uses an ensemble.
 func work(t *testing.T, lock string, members []string) workerProcess {
 	t.Helper()
-	self, err := os.Executable()
-	must(t, err)
 	w := workerProcess{T: t, enters: make(chan worker.Answer, 9)}
-	w.Process, err = worker.Start([]string{self, "worker"}, nil, worker.Handler{Do: func(a worker.Answer) { w.enters <- a }})
+	var err error
+	w.Process, err = worker.Start([]string{os.Args[0], "worker"}, nil, worker.Handler{Do: func(a worker.Answer) { w.enters <- a }})
 	must(t, err)
 	t.Cleanup(func() { must(t, w.Kill()) })
 	_, err = w.Ask(worker.Request{
