@@ -74,10 +74,8 @@ func (m *machine) Now() time.Duration        { return time.Since(m.start) }
 func (m *machine) client(name string) client { return m.clients[name] }
 
 func (m *machine) Sleep(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-m.ctx.Done():
 	}
 }

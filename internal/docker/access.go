@@ -39,11 +39,9 @@ func (c *client) access(a worker.Answer) {
 	}
 	back := make(chan worker.Request, 1)
 	go c.travel(x, reply, back)
-	timer := time.NewTimer(r.limit)
-	defer timer.Stop()
 	select {
 	case reply = <-back:
-	case <-timer.C:
+	case <-time.After(r.limit):
 		reply.Error = worker.ErrTimeout
 	}
 	c.run.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1, After: true}, 1))

@@ -130,13 +130,11 @@ func (c *conn) pump(q *queue, to faults.Direction, deliver func(parcel) (more bo
 // wait waits until t. It returns false if the connection ends first.
 func (c *conn) wait(t time.Time) bool {
 	d := time.Until(t)
-	if t.IsZero() || d <= 0 {
+	if d <= 0 {
 		return true
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-c.done:
 		return false

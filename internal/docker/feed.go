@@ -26,7 +26,7 @@ type feed struct {
 
 	mu      sync.Mutex
 	command *control
-	marks   map[string]func(source string)
+	marks   map[string]chan string // get the sender of a mark
 	mark    int
 	conns   map[string]*pendingRequests // by the client's address that the server sees
 
@@ -56,7 +56,7 @@ func listen(addr string, l *ledger, g *gate) (*feed, error) {
 	}
 	f := &feed{
 		ledger: l, gate: g, stream: stream.conn, replies: stream.replies, command: command, ended: make(chan struct{}),
-		marks: map[string]func(string){}, conns: map[string]*pendingRequests{},
+		marks: map[string]chan string{}, conns: map[string]*pendingRequests{},
 	}
 	stream.gate = g
 	for _, words := range [][]string{{"HELLO", "3"}, {"PSUBSCRIBE", "__keyevent@0__:*"}, {"MONITOR"}} {
@@ -162,7 +162,7 @@ func (f *feed) addCommand(line string) {
 		delete(f.marks, words[1])
 		f.mu.Unlock()
 		if reached != nil {
-			reached(source)
+			reached <- source
 		}
 	}
 }
@@ -192,27 +192,11 @@ func (f *feed) expect(x *pendingRequests, q *request) {
 	x.requests = append(x.requests, q)
 }
 
-// newMark returns the word of a new mark, and a channel that gets its sender when the
-// feed has reached it.
-func (f *feed) newMark() (word string, reached <-chan string) {
-	ch := make(chan string, 1)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.mark++
-	word = markPrefix + strconv.Itoa(f.mark)
-	f.marks[word] = func(source string) { ch <- source }
-	return word, ch
-}
-
 var errFeed = errors.New("the server did not report in time")
 
 // add registers a new connection, before a client's first request on it.
 func (f *feed) add(c *control) (*pendingRequests, error) {
-	word, reached := f.newMark()
-	if _, err := c.do("ECHO", word); err != nil {
-		return nil, err
-	}
-	source, err := f.wait(reached)
+	source, err := f.passMark(c)
 	if err != nil {
 		return nil, err
 	}
@@ -223,18 +207,25 @@ func (f *feed) add(c *control) (*pendingRequests, error) {
 	return x, nil
 }
 
-func (f *feed) wait(reached <-chan string) (string, error) {
+// passMark sends a mark over c, and returns its sender when the feed has reached it.
+func (f *feed) passMark(c *control) (source string, err error) {
+	reached := make(chan string, 1)
+	f.mu.Lock()
+	f.mark++
+	word := markPrefix + strconv.Itoa(f.mark)
+	f.marks[word] = reached
+	f.mu.Unlock()
+	if _, err := c.do("ECHO", word); err != nil {
+		return "", err
+	}
 	for {
 		since := time.Now()
-		timer := time.NewTimer(feedLimit)
 		select {
 		case source := <-reached:
-			timer.Stop()
 			return source, nil
 		case <-f.ended:
-			timer.Stop()
 			return "", errFeed
-		case <-timer.C:
+		case <-time.After(feedLimit):
 			if !f.gate.wasPaused(since) {
 				return "", errFeed
 			}
@@ -254,11 +245,7 @@ func (f *feed) isOver() bool {
 
 // catchUp returns when everything that the server has done until now is handled.
 func (f *feed) catchUp() error {
-	word, reached := f.newMark()
-	if _, err := f.command.do("ECHO", word); err != nil {
-		return err
-	}
-	_, err := f.wait(reached)
+	_, err := f.passMark(f.command)
 	return err
 }
 
@@ -270,12 +257,10 @@ const feedDelay = 2 * time.Millisecond
 // handled. It returns an error if that cannot be known.
 func (f *feed) waitShown(q *request) error {
 	if !runsScript(q.words) {
-		timer := time.NewTimer(feedDelay)
-		defer timer.Stop()
 		select {
 		case <-q.seen:
 			return nil
-		case <-timer.C:
+		case <-time.After(feedDelay):
 		}
 	}
 	if err := f.catchUp(); err == nil {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
 )
@@ -69,21 +68,26 @@ type oneByte struct{ io.Reader }
 func (o oneByte) Read(b []byte) (int, error) { return o.Reader.Read(b[:min(len(b), 1)]) }
 
 // eventLog collects the events of a ledger.
-type eventLog []string
-
-func (*eventLog) Enter(string, env.Grant) env.Op { return env.Op{} }
-func (*eventLog) Section(string, env.Op)         {}
+type eventLog struct {
+	env.Observer
+	lines []string
+}
 
 func (t *eventLog) Server(e history.Entry) {
 	by := "nobody"
 	if e.By.Set {
 		by = fmt.Sprint(e.By.V)
 	}
-	*t = append(*t, fmt.Sprintf("%s of %d by %s", e.F, e.Op.V, by))
+	t.lines = append(t.lines, fmt.Sprintf("%s of %d by %s", e.F, e.Op.V, by))
 }
-func (*eventLog) Resource(env.Access) env.Answer     { return env.Answer{} }
-func (*eventLog) Point(string, env.Op, faults.Point) {}
-func (*eventLog) Report(history.Entry)               {}
+
+// newLedger returns the ledger of a master with the lock a, and of no entries.
+func newLedger(t *testing.T, got *eventLog) *ledger {
+	return &ledger{
+		view: view{names: []string{"a"}, observer: got, log: t.Logf}, entries: map[string]entry{},
+		makers: &makers{ops: map[[2]string]int64{}}, stray: map[string]bool{},
+	}
+}
 
 // The effects of commands on the entry of a lock, as the server reports them.
 func TestLedger(t *testing.T) {
@@ -116,7 +120,7 @@ func TestLedger(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got eventLog
-			l := &ledger{view: view{names: []string{"a"}, observer: &got, log: t.Logf}, entries: map[string]entry{}}
+			l := newLedger(t, &got)
 			for _, s := range c.steps {
 				if s.by == 0 {
 					l.applyOwn(change{s.events, "a"})
@@ -133,8 +137,8 @@ func TestLedger(t *testing.T) {
 				}
 				l.apply(act{by: &request{op: s.by}, at: time.Second, words: words, script: s.script}, changes)
 			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("events %q, want %q", got, c.want)
+			if !slices.Equal(got.lines, c.want) {
+				t.Errorf("events %q, want %q", got.lines, c.want)
 			}
 			if l.observes() == c.drops {
 				t.Errorf("observes: %v", l.observes())
@@ -159,13 +163,13 @@ func TestLedgerAfterRestart(t *testing.T) {
 		{false, true, 1, nil, true},
 	} {
 		var got eventLog
-		l := &ledger{view: view{names: []string{"a"}, observer: &got, log: t.Logf}, entries: map[string]entry{}}
+		l := newLedger(t, &got)
 		if c.known {
 			l.entries["a"] = entry{op: 1, due: 2}
 		}
 		l.compare("a", c.there, c.at)
-		if !slices.Equal(got, c.want) || l.observes() == c.drops {
-			t.Errorf("%+v: events %q, observes %v", c, got, l.observes())
+		if !slices.Equal(got.lines, c.want) || l.observes() == c.drops {
+			t.Errorf("%+v: events %q, observes %v", c, got.lines, l.observes())
 		}
 	}
 }

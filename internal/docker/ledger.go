@@ -59,16 +59,13 @@ const (
 
 // makers know which operation wrote a value on any server of a node: a replica that
 // becomes the master may have entries that another server has removed, and so may a
-// server that has lost power. nil: not needed.
+// server that has lost power.
 type makers struct {
 	mu  sync.Mutex
 	ops map[[2]string]int64 // by key and value
 }
 
 func (m *makers) note(key, value string, op int64) {
-	if m == nil {
-		return
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ops[[2]string{key, value}] = op
@@ -88,11 +85,8 @@ func (l *ledger) apply(a act, changes []change) {
 	if l.role == roleReplica {
 		return
 	}
-	if len(a.words) > 0 {
-		switch strings.ToUpper(a.words[0]) {
-		case "FLUSHALL", "FLUSHDB", "SWAPDB":
-			l.dropLocked("%s was sent", a.words[0])
-		}
+	if len(a.words) > 0 && isOneOf(a.words[0], "FLUSHALL", "FLUSHDB", "SWAPDB") {
+		l.dropLocked("%s was sent", a.words[0])
 	}
 	for _, c := range changes {
 		if !slices.Contains(l.names, c.key) {
@@ -210,51 +204,45 @@ func firstDue(a act) time.Duration {
 // dueAfter returns the end of a key after a command that changed it from old. ok is
 // false for an unknown command.
 func dueAfter(a act, old time.Duration) (due time.Duration, ok bool) {
-	in := func(at int, unit time.Duration, from time.Duration) (time.Duration, bool) {
-		if at >= len(a.words) {
-			return 0, false
-		}
-		n, err := strconv.ParseInt(a.words[at], 10, 64)
-		return from + time.Duration(n)*unit, err == nil
-	}
 	if len(a.words) == 0 {
 		return 0, false
 	}
-	switch strings.ToUpper(a.words[0]) {
-	case "EXPIRE":
-		return in(2, time.Second, a.at)
-	case "PEXPIRE":
-		return in(2, time.Millisecond, a.at)
-	case "EXPIREAT":
-		return in(2, time.Second, 0)
-	case "PEXPIREAT":
-		return in(2, time.Millisecond, 0)
-	case "SETEX":
-		return in(2, time.Second, a.at)
-	case "PSETEX":
-		return in(2, time.Millisecond, a.at)
-	case "PERSIST":
-		return never, true
-	case "SET", "GETEX":
-		for i, w := range a.words[1:] {
-			switch strings.ToUpper(w) {
-			case "EX":
-				return in(i+2, time.Second, a.at)
-			case "PX":
-				return in(i+2, time.Millisecond, a.at)
-			case "EXAT":
-				return in(i+2, time.Second, 0)
-			case "PXAT":
-				return in(i+2, time.Millisecond, 0)
-			case "KEEPTTL":
-				return old, true
-			case "PERSIST":
-				return never, true
-			}
+	word, at := strings.ToUpper(a.words[0]), 2
+	unit, known := expiryCommands[word]
+	if word == "SET" || word == "GETEX" {
+		for i := 1; i < len(a.words) && !known; i++ {
+			word, at = strings.ToUpper(a.words[i]), i+1
+			unit, known = expiryOptions[word]
 		}
 	}
-	return 0, false
+	switch {
+	case !known:
+		return 0, false
+	case word == "PERSIST":
+		return never, true
+	case word == "KEEPTTL":
+		return old, true
+	case at >= len(a.words):
+		return 0, false
+	}
+	n, err := strconv.ParseInt(a.words[at], 10, 64)
+	if !strings.HasSuffix(word, "AT") { // the others are times since 1970
+		due = a.at
+	}
+	return due + time.Duration(n)*unit, err == nil
 }
+
+// The commands that set a key's expiry, and the options of SET and GETEX that do, with
+// the unit of the number after the key, or after the option.
+var (
+	expiryCommands = map[string]time.Duration{
+		"EXPIRE": time.Second, "PEXPIRE": time.Millisecond, "EXPIREAT": time.Second, "PEXPIREAT": time.Millisecond,
+		"SETEX": time.Second, "PSETEX": time.Millisecond, "PERSIST": 0,
+	}
+	expiryOptions = map[string]time.Duration{
+		"EX": time.Second, "PX": time.Millisecond, "EXAT": time.Second, "PXAT": time.Millisecond, "KEEPTTL": 0, "PERSIST": 0,
+	}
+)
 
 // lose removes all entries: the server lost its data.
 func (l *ledger) lose() {

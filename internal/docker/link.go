@@ -80,7 +80,9 @@ func (l *link) join(near *net.TCPConn, op int64) {
 		link: l, near: near, accepted: op, done: make(chan struct{}),
 		up: newQueue(), down: newQueue(),
 	}
-	cuts := l.cutSoFar()
+	l.mu.Lock()
+	cuts := l.cuts
+	l.mu.Unlock()
 	var err error
 	if c.far, c.talk, err = l.far.reach(l.life, l.client); err != nil {
 		reset(near)
@@ -97,12 +99,6 @@ func (l *link) join(near *net.TCPConn, op int64) {
 	both.Go(func() { c.pump(c.up, faults.ToServer, c.toServer) })
 	both.Go(func() { c.pump(c.down, faults.ToClient, c.toClient) })
 	both.Wait()
-}
-
-func (l *link) cutSoFar() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.cuts
 }
 
 // add registers a connection that began after this many cuts. It returns false if a cut

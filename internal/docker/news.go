@@ -80,7 +80,7 @@ func isAnswer(err error) bool {
 	return !errors.Is(err, env.ErrTimeout) && !errors.Is(err, env.ErrCrashed)
 }
 
-// flushNews reports the held news, once the end of the acquire is recorded.
+// flushNews reports the held news, once the end of the acquire is recorded; 0: of none.
 func (c *client) flushNews(acquire int) {
 	c.mu.Lock()
 	if c.news.asking == acquire {
@@ -105,14 +105,9 @@ func (c *client) flushNews(acquire int) {
 // learn handles a report about a grant.
 func (c *client) learn(a worker.Answer) {
 	c.mu.Lock()
-	if c.early(a) {
-		c.news.held = append(c.news.held, a)
-		c.mu.Unlock()
-		return
-	}
-	e := c.entry(a)
+	c.news.held = append(c.news.held, a)
 	c.mu.Unlock()
-	c.report(e)
+	c.flushNews(0)
 }
 
 // holder returns the index of the acquire that a report is about; 0: unknown. The
@@ -124,7 +119,12 @@ func (c *client) holder(a worker.Answer) int {
 		}
 		return 0
 	}
-	return c.runs.holder(a.Run, a.Entry)
+	for acquire, e := range c.runs.inside {
+		if e.run == a.Run && e.number == a.Entry {
+			return acquire
+		}
+	}
+	return 0
 }
 
 // early reports whether news is about a grant that is not recorded yet. The caller

@@ -86,8 +86,8 @@ func TestNodes(t *testing.T) {
 			for _, x := range c.txns {
 				n.commit("zk-1", x)
 			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("events %q, want %q", got, c.want)
+			if !slices.Equal(got.lines, c.want) {
+				t.Errorf("events %q, want %q", got.lines, c.want)
 			}
 			if n.observes() == c.drops {
 				t.Errorf("observes: %v", n.observes())

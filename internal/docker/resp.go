@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -128,26 +129,16 @@ func encode(words ...string) []byte {
 
 // isGreeting reports whether a request only prepares a connection.
 func isGreeting(words []string) bool {
-	if len(words) == 0 {
-		return true
-	}
-	switch strings.ToUpper(words[0]) {
-	case "HELLO", "AUTH", "CLIENT", "SELECT", "PING", "ECHO", "COMMAND", "READONLY":
-		return true
-	}
-	return false
+	return len(words) == 0 || isOneOf(words[0], "HELLO", "AUTH", "CLIENT", "SELECT", "PING", "ECHO", "COMMAND", "READONLY")
+}
+
+func isOneOf(command string, list ...string) bool {
+	return slices.Contains(list, strings.ToUpper(command))
 }
 
 // runsScript reports whether a request may execute several commands.
 func runsScript(words []string) bool {
-	if len(words) == 0 {
-		return false
-	}
-	switch strings.ToUpper(words[0]) {
-	case "EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "FCALL", "FCALL_RO":
-		return true
-	}
-	return false
+	return len(words) > 0 && isOneOf(words[0], "EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "FCALL", "FCALL_RO")
 }
 
 // request is one request on its way.

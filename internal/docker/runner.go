@@ -67,27 +67,6 @@ func (r *runs) visit(acquire int) *visit {
 	return nil
 }
 
-// open reports whether another run than v goes on. The caller holds mu.
-func (r *runs) open(v *visit) bool {
-	for _, o := range r.visits {
-		if o != v && !o.ended {
-			return true
-		}
-	}
-	return false
-}
-
-// holder returns the index of the acquire to which an entry belongs; 0: unknown. The
-// caller holds mu.
-func (r *runs) holder(run, number int64) int {
-	for acquire, e := range r.inside {
-		if e.run == run && e.number == number {
-			return acquire
-		}
-	}
-	return 0
-}
-
 // foundTime is how long a client that goes on after a pause may take to handle earlier
 // messages, before its caller's timeout ends.
 const foundTime = 50 * time.Millisecond
@@ -194,7 +173,10 @@ func (c runner) Abandon(op env.Op) {
 func (c runner) checkAlone(v *visit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.runs.open(v) {
+	for _, o := range c.runs.visits {
+		if o == v || o.ended {
+			continue
+		}
 		for _, l := range c.links {
 			l.far.drop("an earlier run of %s goes on, and its requests cannot be distinguished", c.name)
 		}

@@ -35,13 +35,10 @@ func TestSuccession(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got eventLog
-			m := &makers{ops: map[[2]string]int64{}}
-			m.note("a", "v1", 1)
-			m.note("a", "v2", 2)
-			member := func() *ledger {
-				return &ledger{view: view{names: []string{"a"}, observer: &got, log: t.Logf}, entries: map[string]entry{}, makers: m, stray: map[string]bool{}}
-			}
-			old, next := member(), member()
+			old, next := newLedger(t, &got), newLedger(t, &got)
+			next.makers = old.makers
+			old.makers.note("a", "v1", 1)
+			old.makers.note("a", "v2", 2)
 			found := map[string]entry{}
 			if c.had != nil {
 				old.entries["a"] = *c.had
@@ -53,20 +50,20 @@ func TestSuccession(t *testing.T) {
 			next.applyOwn(change{"expired", "a"}) // its master reports that
 			next.rise()
 			next.adopt(old.depose(), found, now)
-			if !slices.Equal(got, c.want) || next.observes() == c.drops {
-				t.Errorf("events %q, observes %v; want %q", got, next.observes(), c.want)
+			if !slices.Equal(got.lines, c.want) || next.observes() == c.drops {
+				t.Errorf("events %q, observes %v; want %q", got.lines, next.observes(), c.want)
 			}
 
 			// Old entries of the old master no longer count; its new ones do.
-			got = nil
+			got.lines = nil
 			if c.had != nil {
 				old.apply(act{by: &request{op: 3}, words: strings.Fields("PEXPIRE a 5")}, []change{{"expire", "a"}})
 			}
 			old.apply(act{by: &request{op: 4}, words: strings.Fields("SET a v4 PX 5")}, []change{{"set", "a"}, {"expire", "a"}})
 			old.follow()
 			old.apply(act{words: strings.Fields("DEL a")}, []change{{"del", "a"}})
-			if want := []string{"grant of 4 by 4", "lose of 4 by nobody"}; !slices.Equal(got, want) || !old.observes() {
-				t.Errorf("events of the old master %q, observes %v; want %q", got, old.observes(), want)
+			if want := []string{"grant of 4 by 4", "lose of 4 by nobody"}; !slices.Equal(got.lines, want) || !old.observes() {
+				t.Errorf("events of the old master %q, observes %v; want %q", got.lines, old.observes(), want)
 			}
 		})
 	}
@@ -77,13 +74,13 @@ func TestSuccession(t *testing.T) {
 func TestSuccessionInTime(t *testing.T) {
 	t.Parallel()
 	var got eventLog
-	l := &ledger{view: view{names: []string{"a"}, observer: &got, log: t.Logf}, entries: map[string]entry{}, makers: &makers{ops: map[[2]string]int64{}}}
+	l := newLedger(t, &got)
 	l.rise()
 	l.applyOwn(change{"expired", "a"})
 	e := entry{op: 1, value: "v1", due: 20}
 	l.adopt(map[string]entry{"a": e}, map[string]entry{"a": e}, 10)
-	if want := []string{"expire of 1 by nobody"}; !slices.Equal(got, want) {
-		t.Errorf("events %q, want %q", got, want)
+	if want := []string{"expire of 1 by nobody"}; !slices.Equal(got.lines, want) {
+		t.Errorf("events %q, want %q", got.lines, want)
 	}
 }
 
@@ -92,14 +89,14 @@ func TestSuccessionInTime(t *testing.T) {
 func TestAnOldMasterThatFollowsAlready(t *testing.T) {
 	t.Parallel()
 	var got eventLog
-	l := &ledger{view: view{names: []string{"a"}, observer: &got, log: t.Logf}, entries: map[string]entry{}, stray: map[string]bool{}}
+	l := newLedger(t, &got)
 	l.follow()
 	if had := l.depose(); len(had) > 0 {
 		t.Errorf("it had %v", had)
 	}
 	l.apply(act{words: strings.Fields("DEL a")}, []change{{"del", "a"}})
-	if len(got) > 0 || !l.observes() {
-		t.Errorf("events %q, observes %v", got, l.observes())
+	if len(got.lines) > 0 || !l.observes() {
+		t.Errorf("events %q, observes %v", got.lines, l.observes())
 	}
 }
 
@@ -158,14 +155,8 @@ func TestChangesOfAReplicaAreItsMasters(t *testing.T) {
 	t.Parallel()
 	var got eventLog
 	addr, hangUp := replica(t)
-	s := &server{
-		box: box{name: "redis-1", Addr: addr}, node: &node{master: &server{}}, turns: 1,
-		ledger: &ledger{
-			view:    view{names: []string{"a"}, observer: &got, log: t.Logf},
-			entries: map[string]entry{}, role: roleDeposed,
-			makers: &makers{ops: map[[2]string]int64{}}, stray: map[string]bool{},
-		},
-	}
+	s := &server{box: box{name: "redis-1", Addr: addr}, node: &node{master: &server{}}, turns: 1, ledger: newLedger(t, &got)}
+	s.ledger.role = roleDeposed
 	if err := s.listen(1); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +167,7 @@ func TestChangesOfAReplicaAreItsMasters(t *testing.T) {
 	hangUp()
 	<-f.ended
 	f.close()
-	if !s.ledger.hasRole(roleReplica) || !s.ledger.observes() || len(got) > 0 {
-		t.Errorf("follows %v, observes %v, events %q", s.ledger.hasRole(roleReplica), s.ledger.observes(), got)
+	if !s.ledger.hasRole(roleReplica) || !s.ledger.observes() || len(got.lines) > 0 {
+		t.Errorf("follows %v, observes %v, events %q", s.ledger.hasRole(roleReplica), s.ledger.observes(), got.lines)
 	}
 }
