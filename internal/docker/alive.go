@@ -20,28 +20,49 @@ var errGone = errors.New("has ended, and no fault was to end it")
 func (b *box) lives(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, aliveLimit)
 	defer cancel()
-	said, err := b.ask(ctx, checkAlive)
-	switch {
-	case err != nil:
-		return fmt.Errorf("does %s live? %w", b.name, err)
-	case strings.Contains(said, "gone"):
-		return fmt.Errorf("%s %w", b.name, errGone)
+	return b.unlessGone(ctx, checkAlive, "does %s live? %w")
+}
+
+// livesIfUp is lives, unless a fault has stopped the server.
+func (b *box) livesIfUp(ctx context.Context) error {
+	if !b.runs() {
+		return nil
 	}
-	return nil
+	return b.lives(ctx)
 }
 
 // endBy ends the server by a script. If the server has ended already, endBy returns
 // errGone. One script does both: a server that is to lose power must not go on while it
 // is checked.
 func (b *box) endBy(ctx context.Context, script string) error {
-	said, err := b.ask(ctx, `[ -z "$(`+checkAlive+`)" ] || { echo gone; exit 0; }`+"\n"+script)
+	b.setState(false, false)
+	err := b.unlessGone(ctx, `[ -z "$(`+checkAlive+`)" ] || { echo gone; exit 0; }`+"\n"+script, "stop %s: %w")
+	if errors.Is(err, errGone) {
+		b.setState(true, false) // Alive still reports it
+	}
+	return err
+}
+
+// unlessGone runs a script, and returns errGone if it prints "gone". failed is the
+// format of another error.
+func (b *box) unlessGone(ctx context.Context, script, failed string) error {
+	said, err := b.ask(ctx, script)
 	switch {
 	case err != nil:
-		return fmt.Errorf("stop %s: %w", b.name, err)
+		return fmt.Errorf(failed, b.name, err)
 	case strings.Contains(said, "gone"):
 		return fmt.Errorf("%s %w", b.name, errGone)
 	}
 	return nil
+}
+
+// stand pauses the server's process, and records it.
+func (b *box) stand(ctx context.Context) error {
+	if !b.runs() {
+		return fmt.Errorf("%s is down, and cannot be paused", b.name)
+	}
+	b.setState(true, true)
+	return b.Pause(ctx)
 }
 
 // awaitAnswer waits until the server answers after its start.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/moby/moby/api/types/container"
 	dockerapi "github.com/moby/moby/client"
 )
 
@@ -20,32 +19,18 @@ type box struct {
 	Addr string // on this machine
 	Host string // for other containers; "": unused
 
-	name   string // of the server, for messages
-	id     string // "": no container yet
-	engine *engine
-	faked  bool          // the server's clock can be set
-	offset time.Duration // of the server's clock
+	name     string // of the server, for messages
+	id       string // "": no container yet
+	engine   *engine
+	meets    bool          // other containers reach it, and it can drop their packets
+	inMemory bool          // its data is in memory: a server that syncs each transaction is slow on a shared disk
+	faked    bool          // the server's clock can be set
+	offset   time.Duration // of the server's clock
+	state
 }
 
 // serverName implements farServer.
 func (b *box) serverName() string { return b.name }
-
-// create makes the container with these changes, and publishes its port.
-func (b *box) create(ctx context.Context, image, port string, changes ...func(*container.HostConfig)) error {
-	id, addrs, err := b.engine.create(ctx, image, []string{port}, changes...)
-	if err != nil {
-		return err
-	}
-	b.id, b.Addr = id, addrs[0]
-	return nil
-}
-
-// partitionable lets a container drop packets of others.
-func partitionable(c *container.HostConfig) { c.CapAdd = append(c.CapAdd, "NET_ADMIN") }
-
-// inMemory keeps a container's data in memory: a server that syncs each transaction is
-// slow on a shared disk.
-func inMemory(c *container.HostConfig) { c.Tmpfs = map[string]string{"/data": ""} }
 
 // findHost sets Host.
 func (b *box) findHost(ctx context.Context) error {
@@ -151,12 +136,6 @@ func (b *box) Pause(ctx context.Context) error { return b.sh(ctx, stopScript) }
 // Continue ends Pause.
 func (b *box) Continue(ctx context.Context) error {
 	return b.sh(ctx, `kill -CONT "$(cat /data/pid)"`)
-}
-
-// cut drops all packets between the container and hosts, until Heal. This machine still
-// reaches the container, and connections stay open.
-func (b *box) cut(ctx context.Context, hosts []string) error {
-	return b.sh(ctx, dropping("lockcheck-cut", hosts))
 }
 
 // Heal removes the rules of this container; rules of other containers stay. The others

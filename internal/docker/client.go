@@ -181,7 +181,7 @@ func (c *client) giveUp(id int64) bool {
 // the release. The release does not wait: a run whose entry does not end would hold its
 // lock forever.
 func (c *client) begin(r *openOperation, limit time.Duration) error {
-	if c.dead.Load() || c.run.ctx.Err() != nil {
+	if c.isOver() {
 		return env.ErrCrashed
 	}
 	inside := r.entry != (entrance{})
@@ -289,15 +289,5 @@ func (c *client) event(a worker.Answer) {
 		c.run.observer.Report(e)
 	}
 }
-
-// A client that does not exist.
-type nobody struct{}
-
-func (nobody) Acquire(env.Op, time.Duration) (env.Grant, error) {
-	return env.Grant{}, env.ErrCrashed
-}
-func (nobody) Release(env.Op) error       { return env.ErrCrashed }
-func (nobody) Read(env.Op) (int64, error) { return 0, env.ErrCrashed }
-func (nobody) Write(env.Op, int64) error  { return env.ErrCrashed }
 
 var _ env.NameReleaser = (*client)(nil)

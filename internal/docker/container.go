@@ -12,39 +12,47 @@ import (
 	tclog "github.com/testcontainers/testcontainers-go/log"
 )
 
-// create makes a container with these changes, and publishes its ports at addrs. If the
-// container does not start, it is removed.
-func (e *engine) create(ctx context.Context, image string, ports []string, changes ...func(*container.HostConfig)) (id string, addrs []string, err error) {
+// create makes the container, and publishes its ports at addrs. Addr is the first of
+// them. If the container does not start, it is removed.
+func (b *box) create(ctx context.Context, image string, ports ...string) (addrs []string, err error) {
 	c, err := testcontainers.Run(ctx, image, sleepOnly(image),
 		testcontainers.WithLogger(tclog.NewNoopLogger()),
-		testcontainers.WithLabels(map[string]string{ownerLabel: e.self.String()}),
+		testcontainers.WithLabels(map[string]string{ownerLabel: b.engine.self.String()}),
 		testcontainers.WithExposedPorts(ports...),
 		testcontainers.WithHostConfigModifier(func(c *container.HostConfig) {
 			c.PortBindings = network.PortMap{}
 			for _, port := range ports {
-				c.PortBindings[network.MustParsePort(port)] = []network.PortBinding{{HostIP: e.bind}}
+				c.PortBindings[network.MustParsePort(port)] = []network.PortBinding{{HostIP: b.engine.bind}}
 			}
-			for _, change := range changes {
-				change(c)
+			if b.meets {
+				c.CapAdd = append(c.CapAdd, "NET_ADMIN")
+			}
+			if b.inMemory {
+				c.Tmpfs = map[string]string{"/data": ""}
 			}
 		}),
 	)
+	id := ""
 	if c != nil {
 		id = c.GetContainerID()
 	}
 	for i := 0; i < len(ports) && err == nil; i++ {
 		var mapped interface{ Port() string }
 		if mapped, err = c.MappedPort(ctx, ports[i]); err == nil {
-			addrs = append(addrs, net.JoinHostPort(e.host, mapped.Port()))
+			addrs = append(addrs, net.JoinHostPort(b.engine.host, mapped.Port()))
 		}
 	}
-	if err == nil {
-		return id, addrs, nil
+	if err != nil {
+		if id != "" {
+			err = errors.Join(err, b.engine.remove(context.WithoutCancel(ctx), id))
+		}
+		return nil, fmt.Errorf("start a container of %s: %w", image, err)
 	}
-	if id != "" {
-		err = errors.Join(err, e.remove(context.WithoutCancel(ctx), id))
+	b.id, b.Addr = id, addrs[0]
+	if b.meets {
+		err = b.findHost(ctx)
 	}
-	return "", nil, fmt.Errorf("start a container of %s: %w", image, err)
+	return addrs, err
 }
 
 // sleepOnly makes the first process of a container only sleep, as our own image does.
@@ -62,7 +70,7 @@ func prepare(ctx context.Context, opts Options) (e *engine, image string, err er
 	if e, err = open(ctx); err != nil {
 		return nil, "", err
 	}
-	if image, err = e.image(ctx, &lockedWriter{w: opts.Log}); err != nil {
+	if image, err = e.image(ctx, opts.logger().Writer()); err != nil {
 		return nil, "", errors.Join(err, e.close())
 	}
 	return e, image, nil

@@ -35,6 +35,16 @@ func connect(addr string) (*control, error) {
 
 func (c *control) close() { c.conn.Close() }
 
+// doAt is do on a new connection to the server behind addr.
+func doAt(addr string, words ...string) (string, error) {
+	c, err := connect(addr)
+	if err != nil {
+		return "", err
+	}
+	defer c.close()
+	return c.do(words...)
+}
+
 // do sends one command and returns the raw reply. An error reply is an error. While the
 // server is paused do waits.
 func (c *control) do(words ...string) (string, error) {

@@ -28,7 +28,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
@@ -54,8 +53,8 @@ func New(ctx context.Context, cfg env.Config, o env.Observer, opts Options) (*En
 // newEnvironment returns an empty environment.
 func newEnvironment(ctx context.Context, cfg env.Config, o env.Observer, opts Options) *Environment {
 	return &Environment{
-		run: newRun(ctx, cfg, o, opts.Log), layout: catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options),
-		isolated: map[int][]*box{},
+		run: newRun(ctx, cfg, o, opts.logger()), layout: catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options),
+		machines: map[string]machine{}, isolated: map[int][]*box{},
 	}
 }
 
@@ -69,10 +68,10 @@ func (e *Environment) build(opts Options) (err error) {
 	}
 	removed, err := e.engine.clean(e.ctx)
 	if err != nil {
-		fmt.Fprintf(e.log, "clean up: %v\n", err)
+		e.log.Printf("clean up: %v", err)
 	}
 	if len(removed) > 0 {
-		fmt.Fprintf(e.log, "removed what an earlier run left: %s\n", strings.Join(removed, ", "))
+		e.log.Printf("removed what an earlier run left: %s", strings.Join(removed, ", "))
 	}
 	if err := e.newServers(); err != nil {
 		return err
@@ -111,25 +110,18 @@ func (e *Environment) newClients(command []string, self owner) error {
 		})
 	}
 	for _, g := range e.programs {
-		if err := g.connect(e.farServers()); err != nil {
+		if err := g.connect(e.far); err != nil {
 			return err
 		}
 		if err := g.launch(command, self); err != nil {
 			return err
 		}
 	}
-	errs := make([]error, len(e.programs))
-	var ready sync.WaitGroup
-	for i, g := range e.programs {
-		ready.Go(func() { errs[i] = g.init(e.targets(g.links)) })
+	err := together(e.programs, func(g *program) error { return g.init(e.targets(g.links)) })
+	if wrong, ok := errors.AsType[*env.ProtocolError](err); ok {
+		return wrong // the others fail alike
 	}
-	ready.Wait()
-	for _, err := range errs {
-		if wrong := (*env.ProtocolError)(nil); errors.As(err, &wrong) {
-			return wrong // the others fail alike
-		}
-	}
-	return errors.Join(errs...)
+	return err
 }
 
 // targets returns the addresses of the servers for a worker. If Sentinels name the

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -29,10 +28,8 @@ type ensemble struct {
 type member struct {
 	*ZooKeeperServer
 	ensemble *ensemble
-	nodes    *nodes
 
 	changing sync.Mutex // one start, stop, pause or resume at a time
-	state
 }
 
 // warm makes the server execute the commands of locks several times, because a JVM
@@ -78,7 +75,7 @@ func (e *ensemble) remove(ctx context.Context) error {
 	return e.servers.remove(ctx)
 }
 
-func (m *member) drop(format string, args ...any) { m.nodes.drop(format, args...) }
+func (m *member) drop(format string, args ...any) { m.ensemble.nodes.drop(format, args...) }
 
 // reach implements farServer. The engine accepts connections to a stopped server, too.
 func (m *member) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
@@ -89,18 +86,14 @@ func (m *member) reach(ctx context.Context, client string) (*net.TCPConn, dialec
 	if err != nil {
 		return nil, nil, err
 	}
-	return conn.(*net.TCPConn), &zookeeperTalk{nodes: m.nodes, client: client, replies: bufio.NewReader(conn)}, nil
+	return conn.(*net.TCPConn), &zookeeperTalk{nodes: m.ensemble.nodes, client: client, replies: bufio.NewReader(conn)}, nil
 }
 
 // pause implements machine.
 func (m *member) pause(ctx context.Context) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
-	if !m.runs() {
-		return fmt.Errorf("%s is down, and cannot be paused", m.name)
-	}
-	m.setState(true, true)
-	return m.Pause(ctx)
+	return m.stand(ctx)
 }
 
 // resume implements machine.
@@ -126,9 +119,7 @@ func (m *member) stop(ctx context.Context, lose bool) error {
 	if !m.runs() {
 		return nil
 	}
-	m.setState(false, false)
 	if err := m.endBy(ctx, killServer); err != nil {
-		m.setState(errors.Is(err, errGone), false) // Alive still reports it
 		return err
 	}
 	if lose {
@@ -173,10 +164,7 @@ func (e *ensemble) awaitSettled(ctx context.Context) error {
 func (m *member) alive(ctx context.Context) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
-	if !m.runs() {
-		return nil
-	}
-	return m.lives(ctx)
+	return m.livesIfUp(ctx)
 }
 
 // jump implements machine. No fault sets the clocks of an ensemble.

@@ -21,9 +21,12 @@ type Environment struct {
 	layout    catalogue.Layout
 	stores    []*server // in the order of the layout
 	sentinels []*server
-	tokens    *server   // nil: none
-	ensemble  *ensemble // instead of all these; nil: none
-	mysql     *primary  // instead of the stores; nil: none
+	tokens    *server            // nil: none
+	ensemble  *ensemble          // instead of all these; nil: none
+	mysql     *primary           // instead of the stores; nil: none
+	machines  map[string]machine // the servers that keep locks, by name
+	peers     []*box             // the servers that communicate with each other
+	far       []farServer        // all servers as the ends of links
 	programs  []*program
 
 	// isolated are the servers that are cut off from the others, by partition; mu guards it.
@@ -41,31 +44,6 @@ func (e *Environment) servers() []*server {
 	return all
 }
 
-// farServers returns all servers as the ends of links.
-func (e *Environment) farServers() (all []farServer) {
-	for _, s := range e.servers() {
-		all = append(all, s)
-	}
-	if e.ensemble != nil {
-		for _, m := range e.ensemble.members {
-			all = append(all, m)
-		}
-	}
-	if e.mysql != nil {
-		all = append(all, e.mysql)
-	}
-	return all
-}
-
-// store returns the named Redis server that keeps locks.
-func (e *Environment) store(name string) (*server, error) {
-	i := slices.IndexFunc(e.stores, func(s *server) bool { return s.name == name })
-	if i < 0 {
-		return nil, fmt.Errorf("docker: no Redis server %q", name)
-	}
-	return e.stores[i], nil
-}
-
 // machine is a server that keeps locks, as most faults see it.
 type machine interface {
 	pause(ctx context.Context) error
@@ -73,30 +51,6 @@ type machine interface {
 	stop(ctx context.Context, lose bool) error
 	start(ctx context.Context) error
 	jump(ctx context.Context, by time.Duration) error
-}
-
-// machine returns the named server that keeps locks.
-func (e *Environment) machine(name string) (machine, error) {
-	if e.ensemble != nil {
-		for _, m := range e.ensemble.members {
-			if m.name == name {
-				return m, nil
-			}
-		}
-	}
-	if e.mysql != nil {
-		for _, s := range e.mysql.servers {
-			if s.name == name {
-				return s, nil
-			}
-		}
-	}
-	for _, s := range e.stores {
-		if s.name == name {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("docker: no server %q", name)
 }
 
 func (e *Environment) find(name string) (*client, error) {
@@ -110,12 +64,9 @@ func (e *Environment) find(name string) (*client, error) {
 	return nil, fmt.Errorf("docker: no client %q", name)
 }
 
-// Client returns the named client.
+// Client returns the named client, which the configuration has.
 func (e *Environment) Client(name string) env.Client {
-	c, err := e.find(name)
-	if err != nil {
-		return nobody{}
-	}
+	c, _ := e.find(name)
 	if c.can(worker.FeatureRun) {
 		return runner{c}
 	}
@@ -126,7 +77,7 @@ func (e *Environment) Client(name string) env.Client {
 // original processes. It also works in an interrupted run.
 func (e *Environment) Alive() error {
 	ctx := context.WithoutCancel(e.ctx)
-	return together(e.farServers(), func(f farServer) error { return f.alive(ctx) })
+	return together(e.far, func(f farServer) error { return f.alive(ctx) })
 }
 
 // Observes returns either all properties or none. The keys of the lock of a user's

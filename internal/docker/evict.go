@@ -58,7 +58,7 @@ func (s *server) relieve() error {
 // setMemory uses its own connection to the server, because that of the feed would have
 // to wait.
 func (s *server) setMemory(do func(*control) error) error {
-	if !s.isUp() {
+	if !s.runs() {
 		return nil // a stopped server has free memory
 	}
 	c, err := connect(s.Addr)

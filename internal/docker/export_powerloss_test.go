@@ -21,7 +21,7 @@ func Container(ctx context.Context, log io.Writer) (do func(script string, detac
 		return nil, nil, err
 	}
 	b := &box{engine: e}
-	if err := b.create(ctx, image, redisPort); err != nil {
+	if _, err := b.create(ctx, image, redisPort); err != nil {
 		return nil, nil, errors.Join(err, e.close())
 	}
 	do = func(script string, detach bool) error {

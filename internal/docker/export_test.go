@@ -83,13 +83,9 @@ func Missing(p *Environment) int {
 // follows a primary.
 func Halfway(p *Environment, replica string) error {
 	defer p.mysql.change()()
-	for _, s := range p.mysql.servers {
-		if s.name == replica {
-			p.mysql.replaceBy(s)
-			return p.mysql.detach(p.ctx, s)
-		}
-	}
-	return fmt.Errorf("there is no %s", replica)
+	s := p.machines[replica].(*mysqld)
+	p.mysql.replaceBy(s)
+	return p.mysql.detach(p.ctx, s)
 }
 
 // Has reports whether a MySQL replica has all changes of the primary.
@@ -98,13 +94,8 @@ func Has(p *Environment, replica string) bool {
 		s.db.QueryRowContext(p.ctx, "SELECT @@GLOBAL."+variable).Scan(&at)
 		return at
 	}
-	for _, s := range p.mysql.servers {
-		if s.name == replica {
-			at := position(p.mysql.leader(), "gtid_binlog_pos")
-			return at != "" && at == position(s, "gtid_slave_pos")
-		}
-	}
-	return false
+	at := position(p.mysql.leader(), "gtid_binlog_pos")
+	return at != "" && at == position(p.machines[replica].(*mysqld), "gtid_slave_pos")
 }
 
 // Via returns the address at which a client reaches a server.
@@ -124,21 +115,9 @@ func Via(p *Environment, client, server string) string {
 // EndServer kills a server's process without a fault. With anew another process of
 // Redis replaces it.
 func EndServer(ctx context.Context, p *Environment, name string, anew bool) error {
-	m, err := p.machine(name)
-	if err != nil {
-		return err
-	}
-	switch s := m.(type) {
-	case *member:
-		return s.Kill(ctx)
-	case *mysqld:
-		return s.Kill(ctx)
-	case *server:
-		err = s.Kill(ctx)
-		if err == nil && anew {
-			err = s.spawn(ctx, "exec redis-server "+s.command)
-		}
-		if err == nil && anew {
+	err := p.machines[name].(interface{ Kill(context.Context) error }).Kill(ctx)
+	if s, redis := p.machines[name].(*server); err == nil && redis && anew {
+		if err = s.spawn(ctx, "exec redis-server "+s.command); err == nil {
 			err = s.awaitAnswer(ctx, s.ping)
 		}
 	}

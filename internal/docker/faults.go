@@ -11,10 +11,28 @@ import (
 
 // onHost acts on the named server or client.
 func (e *Environment) onHost(name string, onServer func(machine) error, onClient func(*client) error) error {
-	if s, err := e.machine(name); err == nil {
+	if s, ok := e.machines[name]; ok {
 		return onServer(s)
 	}
 	return e.onClient(name, onClient)
+}
+
+// onMachine acts on the named server.
+func (e *Environment) onMachine(name string, do func(machine) error) error {
+	s, ok := e.machines[name]
+	if !ok {
+		return fmt.Errorf("docker: no server %q", name)
+	}
+	return do(s)
+}
+
+// onStore acts on the named Redis server that keeps locks.
+func (e *Environment) onStore(name string, do func(*server) error) error {
+	s, ok := e.machines[name].(*server)
+	if !ok {
+		return fmt.Errorf("docker: no Redis server %q", name)
+	}
+	return do(s)
 }
 
 // onClient acts on the named client.
@@ -28,17 +46,17 @@ func (e *Environment) onClient(name string, do func(*client) error) error {
 
 // Pause stops a client's processes, or a server's process.
 func (e *Environment) Pause(name string) error {
-	return e.onHost(name, func(s machine) error { return s.pause(e.ctx) }, func(c *client) error { return c.pause() })
+	return e.onHost(name, func(s machine) error { return s.pause(e.ctx) }, (*client).pause)
 }
 
 // Resume continues a paused client or server.
 func (e *Environment) Resume(name string) error {
-	return e.onHost(name, func(s machine) error { return s.resume(e.ctx) }, func(c *client) error { return c.resume() })
+	return e.onHost(name, func(s machine) error { return s.resume(e.ctx) }, (*client).resume)
 }
 
 // Kill ends the client's processes; the kernel closes their connections.
 func (e *Environment) Kill(name string) error {
-	return e.onClient(name, func(c *client) error { return c.kill() })
+	return e.onClient(name, (*client).kill)
 }
 
 // PowerOff ends the client's processes. Its links keep the connections to the servers
@@ -54,20 +72,12 @@ func (e *Environment) PowerOff(name string) error {
 
 // Stop ends the server's process.
 func (e *Environment) Stop(name string, lose bool) error {
-	s, err := e.machine(name)
-	if err != nil {
-		return err
-	}
-	return s.stop(e.ctx, lose)
+	return e.onMachine(name, func(s machine) error { return s.stop(e.ctx, lose) })
 }
 
 // Start starts a stopped server.
 func (e *Environment) Start(name string) error {
-	s, err := e.machine(name)
-	if err != nil {
-		return err
-	}
-	return s.start(e.ctx)
+	return e.onMachine(name, func(s machine) error { return s.start(e.ctx) })
 }
 
 // Keeps reports whether a server answers only from its disk, like the members of an
@@ -76,20 +86,12 @@ func (e *Environment) Keeps(string) bool { return e.ensemble != nil }
 
 // Evict makes the server's memory short.
 func (e *Environment) Evict(name string) error {
-	s, err := e.store(name)
-	if err != nil {
-		return err
-	}
-	return s.evict(e.ctx, e.cfg.Server.Eviction)
+	return e.onStore(name, func(s *server) error { return s.evict(e.ctx, e.cfg.Server.Eviction) })
 }
 
 // Relieve removes the limit of the server's memory.
 func (e *Environment) Relieve(name string) error {
-	s, err := e.store(name)
-	if err != nil {
-		return err
-	}
-	return s.relieve()
+	return e.onStore(name, (*server).relieve)
 }
 
 // Jump moves the wall clock of a client or a server.
@@ -116,7 +118,7 @@ func (e *Environment) Impair(id int, im faults.Impairment) error {
 		return err
 	}
 	im.Client = c.clients[0].name // all clients of a process share one link
-	there := slices.ContainsFunc(e.farServers(), func(f farServer) bool { return f.serverName() == im.Server && f != farServer(e.tokens) })
+	there := slices.ContainsFunc(e.far, func(f farServer) bool { return f.serverName() == im.Server && f != farServer(e.tokens) })
 	if im.Server != history.Resource && !there {
 		return fmt.Errorf("docker: no server %q", im.Server)
 	}

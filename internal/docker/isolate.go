@@ -14,7 +14,7 @@ import (
 func (e *Environment) Isolate(id int, servers []string) error {
 	var inside []*box
 	var outside []string
-	for _, s := range e.peers() {
+	for _, s := range e.peers {
 		if slices.Contains(servers, s.name) {
 			inside = append(inside, s)
 		} else {
@@ -33,26 +33,6 @@ func (e *Environment) Isolate(id int, servers []string) error {
 	defer e.mu.Unlock()
 	e.isolated[id] = inside // from now on orchestrate and settled regard them as cut off
 	return err
-}
-
-// peers returns the servers that communicate with each other.
-func (e *Environment) peers() (all []*box) {
-	if e.ensemble != nil {
-		for _, m := range e.ensemble.members {
-			all = append(all, &m.box)
-		}
-	}
-	if e.mysql != nil && len(e.mysql.servers) > 1 {
-		for _, s := range e.mysql.servers {
-			all = append(all, &s.box)
-		}
-	}
-	if len(e.sentinels) > 0 {
-		for _, s := range slices.Concat(e.stores, e.sentinels) {
-			all = append(all, &s.box)
-		}
-	}
-	return all
 }
 
 // chain returns the name of a partition's rules.

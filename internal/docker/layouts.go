@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/moby/moby/api/types/container"
-
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
@@ -39,7 +37,7 @@ func supported(s catalogue.Server) error {
 // newServers makes the layout's servers, each in its own container, and returns when
 // they answer and know each other.
 func (e *Environment) newServers() error {
-	image, err := e.engine.image(e.ctx, e.log)
+	image, err := e.engine.image(e.ctx, e.log.Writer())
 	if err != nil {
 		return err
 	}
@@ -60,19 +58,24 @@ func (e *Environment) newServers() error {
 		e.addNode(names)
 	}
 	for _, name := range e.layout.Sentinels {
-		e.sentinels = append(e.sentinels, &server{box: box{name: name, engine: e.engine}})
+		e.sentinels = append(e.sentinels, &server{box: box{name: name, engine: e.engine, meets: true}})
 	}
 	if e.layout.Tokens != "" {
 		fsync := catalogue.FsyncAlways
-		e.tokens = &server{box: box{name: e.layout.Tokens, engine: e.engine}, fsync: fsync, command: storeCommand(fsync)}
+		e.tokens = &server{box: box{name: e.layout.Tokens, engine: e.engine, meets: replicated}, fsync: fsync, command: storeCommand(fsync)}
 	}
-	var changes []func(*container.HostConfig)
-	if replicated {
-		changes = append(changes, partitionable)
+	for _, s := range e.servers() {
+		e.far = append(e.far, s)
+		if replicated && s != e.tokens {
+			e.peers = append(e.peers, &s.box)
+		}
+	}
+	if e.mysql != nil {
+		e.far = append(e.far, e.mysql)
 	}
 	err = together(e.servers(), func(s *server) error {
-		err := s.create(e.ctx, image, redisPort, changes...)
-		if err == nil && (replicated || e.cfg.Server.Cluster) {
+		_, err := s.create(e.ctx, image, redisPort)
+		if err == nil && e.cfg.Server.Cluster {
 			err = s.findHost(e.ctx)
 		}
 		return err
@@ -101,10 +104,10 @@ func (e *Environment) addNode(names []string) {
 	m := &makers{ops: map[[2]string]int64{}}
 	for i, name := range names {
 		s := &server{
-			box: box{name: name, engine: e.engine, faked: e.fakes(name)}, node: n,
+			box: box{name: name, engine: e.engine, faked: e.fakes(name), meets: n != nil}, node: n,
 			fsync: e.cfg.Server.Fsync, command: storeCommand(e.cfg.Server.Fsync),
 			ledger: &ledger{
-				view:   view{names: e.cfg.Names, observer: e.observer, log: e.log.printf, subject: name + " is"},
+				view:   view{names: e.cfg.Names, observer: e.observer, log: e.log.Printf, subject: name + " is"},
 				server: name, entries: map[string]entry{}, makers: m, stray: map[string]bool{},
 			},
 		}
@@ -120,6 +123,7 @@ func (e *Environment) addNode(names []string) {
 			}
 		}
 		e.stores = append(e.stores, s)
+		e.machines[name] = s
 	}
 }
 
@@ -127,11 +131,14 @@ func (e *Environment) addNode(names []string) {
 // learner follows.
 func (e *Environment) startEnsemble(image string) error {
 	g := newEnsemble(e.engine, len(e.layout.Ensemble))
-	x := &ensemble{servers: g, nodes: newNodes(e.cfg.Names, e.observer, e.log.printf), cut: e.isCut}
+	x := &ensemble{servers: g, nodes: newNodes(e.cfg.Names, e.observer, e.log.Printf), cut: e.isCut}
 	e.ensemble = x
 	for i, s := range g.Servers {
 		s.name = e.layout.Ensemble[i]
-		x.members = append(x.members, &member{ZooKeeperServer: s, ensemble: x, nodes: x.nodes, state: state{up: true}})
+		s.up = true
+		m := &member{ZooKeeperServer: s, ensemble: x}
+		x.members, e.far, e.peers = append(x.members, m), append(e.far, m), append(e.peers, &m.box)
+		e.machines[s.name] = m
 	}
 	if err := g.start(e.ctx, image); err != nil {
 		return err
@@ -170,24 +177,30 @@ func (e *Environment) startEnsemble(image string) error {
 func (e *Environment) newPrimary(image string) error {
 	names := e.layout.MySQL
 	x := &primary{
-		name: names[0], rows: newRows(e.cfg.Names, names[0], e.observer, e.log.printf),
-		downAfter: e.downAfter(), log: e.log.printf, sessions: map[string][]int64{},
+		name: names[0], rows: newRows(e.cfg.Names, names[0], e.observer, e.log.Printf),
+		downAfter: e.downAfter(), log: e.log.Printf, sessions: map[string][]int64{},
 		audit: audit{missing: map[int64]int64{}},
 	}
 	x.cut, x.isolated = func() { e.cutOff(x) }, e.isCut
 	x.ctx, x.stop = context.WithCancel(e.ctx)
 	x.resumeLooking()
 	if l := e.cfg.Lock.Lease; l != catalogue.LeaseFixed && l != catalogue.LeaseRenewed {
-		x.rows.blind()
+		x.rows.dropped = true // the lock's entries are no rows
 	}
 	e.mysql = x
 	for _, name := range names {
-		x.servers = append(x.servers, &mysqld{
-			box: box{name: name, engine: e.engine, faked: e.fakes(name)}, number: x.newNumber(), fsync: e.cfg.Server.Fsync, primary: x,
-		})
+		s := &mysqld{
+			box:    box{name: name, engine: e.engine, faked: e.fakes(name), meets: len(names) > 1, inMemory: true},
+			number: x.newNumber(), fsync: e.cfg.Server.Fsync, primary: x,
+		}
+		x.servers = append(x.servers, s)
+		e.machines[name] = s
+		if s.meets {
+			e.peers = append(e.peers, &s.box)
+		}
 	}
 	x.first = x.servers[0]
-	err := together(x.servers, func(s *mysqld) error { return s.create(e.ctx, image, len(names) > 1) })
+	err := together(x.servers, func(s *mysqld) error { return s.create(e.ctx, image) })
 	if err == nil {
 		err = together(x.servers, func(s *mysqld) error { return s.launch(e.ctx) })
 	}

@@ -11,17 +11,13 @@ import (
 	"time"
 )
 
-// pond is a server whose link is cut while it is being reached.
+// pond is a server whose link is cut while it is being reached. Nothing else of it is
+// used.
 type pond struct {
+	farServer
 	net.Listener
 	link chan *link
 }
-
-func (p *pond) serverName() string { return "pond" }
-
-func (p *pond) drop(string, ...any) {}
-
-func (p *pond) alive(context.Context) error { return nil }
 
 func (p *pond) reach(context.Context, string) (*net.TCPConn, dialect, error) {
 	conn, err := net.Dial("tcp", p.Addr().String())
@@ -40,7 +36,7 @@ func TestLinkCutsNewConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	far := &pond{server, make(chan *link, 1)}
+	far := &pond{Listener: server, link: make(chan *link, 1)}
 	l, err := newLink("c1", far, newDisturbances(), new(atomic.Int64))
 	if err != nil {
 		t.Fatal(err)
@@ -67,9 +63,9 @@ func TestNoClientReachesAPrimaryDuringItsPromotion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	servers := []*mysqld{{box: box{name: "mysql-1"}, state: state{up: true}}, {box: box{name: "mysql-1b"}, state: state{up: true}}}
+	servers := []*mysqld{{box: box{name: "mysql-1"}}, {box: box{name: "mysql-1b"}}}
 	for _, s := range servers {
-		s.Addr = server.Addr().String()
+		s.Addr, s.up = server.Addr().String(), true
 	}
 	cuts := 0
 	p := &primary{
@@ -87,7 +83,7 @@ func TestNoClientReachesAPrimaryDuringItsPromotion(t *testing.T) {
 		t.Error("the primary is not reached")
 	}
 	p.replaceBy(servers[1])
-	if reached() || cuts != 1 || !servers[0].isDeposed() || p.leader() != servers[1] {
+	if reached() || cuts != 1 || !servers[0].deposed.Load() || p.leader() != servers[1] {
 		t.Errorf("rising: reached, or cut off %d times, or not in the old one's place", cuts)
 	}
 }

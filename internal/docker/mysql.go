@@ -3,12 +3,10 @@ package docker
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
-
-	"github.com/moby/moby/api/types/container"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
@@ -26,21 +24,12 @@ type mysqld struct {
 	db      *sql.DB // our own connections
 	follows *mysqld // the primary that it joined last
 
-	state
-	deposed bool // another server is the primary, and it must start empty; mu guards it
+	deposed atomic.Bool // another server is the primary, and it must start empty
 }
 
 // create makes the container, and opens our connections.
-func (s *mysqld) create(ctx context.Context, image string, replicated bool) (err error) {
-	changes := []func(*container.HostConfig){inMemory}
-	if replicated {
-		changes = append(changes, partitionable)
-	}
-	err = s.box.create(ctx, image, mysqlPort, changes...)
-	if err == nil && replicated {
-		err = s.findHost(ctx)
-	}
-	if err == nil {
+func (s *mysqld) create(ctx context.Context, image string) (err error) {
+	if _, err = s.box.create(ctx, image, mysqlPort); err == nil {
 		s.db, err = openMySQL(s.Addr)
 	}
 	return err
@@ -69,18 +58,6 @@ func (s *mysqld) script() string {
 		prepare += setOffset(s.offset) + " || exit\n" + faketime
 	}
 	return storeBirth + prepare + "exec " + mysqlCommand(flags...)
-}
-
-func (s *mysqld) isDeposed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.deposed
-}
-
-func (s *mysqld) depose(deposed bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.deposed = deposed
 }
 
 // launch starts the server, and returns when it answers.
@@ -118,11 +95,7 @@ func (s *mysqld) each(ctx context.Context, statements ...string) error {
 // pause implements machine.
 func (s *mysqld) pause(ctx context.Context) error {
 	defer s.primary.change()()
-	if !s.runs() {
-		return fmt.Errorf("%s is down, and cannot be paused", s.name)
-	}
-	s.setState(true, true)
-	return s.Pause(ctx)
+	return s.stand(ctx)
 }
 
 // resume implements machine.
@@ -155,9 +128,7 @@ func (s *mysqld) stop(ctx context.Context, lose bool) error {
 		}
 		end = `p=$(cat /data/pid) && kill -TERM "$p"; ` + awaitGone
 	}
-	s.setState(false, false)
 	if err := s.endBy(ctx, end); err != nil {
-		s.setState(errors.Is(err, errGone), false) // Alive still reports it
 		return err
 	}
 	if s == s.primary.leader() {
@@ -175,7 +146,7 @@ func (s *mysqld) start(ctx context.Context) error {
 		return nil
 	case s == s.primary.leader():
 		return s.primary.restart(ctx, s)
-	case s.isDeposed():
+	case s.deposed.Load():
 		return s.primary.rebuild(ctx, s)
 	}
 	if err := s.launch(ctx); err != nil {

@@ -45,7 +45,7 @@ func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, er
 	}
 	s := &MySQLServer{box: box{engine: e, name: "a MySQL server"}, flags: flags}
 	if image, err = e.mysqlImage(ctx, image, 1); err == nil {
-		err = s.create(ctx, image, mysqlPort)
+		_, err = s.create(ctx, image, mysqlPort)
 	}
 	if err == nil {
 		err = s.Start(ctx)

@@ -1,9 +1,8 @@
 package docker
 
 import (
-	"fmt"
 	"io"
-	"sync"
+	"log"
 )
 
 // Options are settings beside a run's Config.
@@ -16,19 +15,10 @@ type Options struct {
 	Log io.Writer
 }
 
-// lockedWriter is a log for several goroutines. w may be nil.
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (l *lockedWriter) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.w == nil {
-		return len(b), nil
+// logger returns Log, for several goroutines.
+func (o Options) logger() *log.Logger {
+	if o.Log == nil {
+		o.Log = io.Discard
 	}
-	return l.w.Write(b)
+	return log.New(o.Log, "", 0)
 }
-
-func (l *lockedWriter) printf(format string, args ...any) { fmt.Fprintf(l, format+"\n", args...) }

@@ -45,11 +45,13 @@ func (p *primary) watch(lost bool) error {
 	if lost && !p.reaches(p.leader()) {
 		p.promote(p.ctx)
 	}
-	first := p.leader()
+	p.mu.Lock()
+	first, rising := p.first, p.rising
+	p.mu.Unlock()
 	if !p.reaches(first) {
 		return nil
 	}
-	if p.isRising() {
+	if rising {
 		if err := p.detach(p.ctx, first); err != nil {
 			return err
 		}
@@ -61,7 +63,7 @@ func (p *primary) watch(lost bool) error {
 	for _, s := range p.servers {
 		switch {
 		case s == first || !p.reaches(s):
-		case s.isDeposed():
+		case s.deposed.Load():
 			err = errors.Join(err, p.rebuild(p.ctx, s))
 		case s.follows != first:
 			err = errors.Join(err, p.join(p.ctx, s))
@@ -76,7 +78,7 @@ func (p *primary) promote(ctx context.Context) {
 	var best *mysqld
 	most := int64(-1)
 	for _, s := range p.servers {
-		if s == p.leader() || !p.reaches(s) || s.isDeposed() {
+		if s == p.leader() || !p.reaches(s) || s.deposed.Load() {
 			continue
 		}
 		if has, err := s.received(ctx); err == nil && has > most {
@@ -216,10 +218,8 @@ func (s *mysqld) relog(ctx context.Context) error {
 // rebuild makes a server, which may run, an empty replica. A server that has ended by
 // itself stays reported by Alive.
 func (p *primary) rebuild(ctx context.Context, s *mysqld) error {
-	if s.runs() {
-		if err := s.lives(ctx); err != nil {
-			return err
-		}
+	if err := s.livesIfUp(ctx); err != nil {
+		return err
 	}
 	s.setState(false, false)
 	if err := s.sh(ctx, killServer+"; rm -rf /data/mysql"); err != nil {
@@ -229,6 +229,6 @@ func (p *primary) rebuild(ctx context.Context, s *mysqld) error {
 	if err := s.launch(ctx); err != nil {
 		return err
 	}
-	s.depose(false)
+	s.deposed.Store(false)
 	return p.join(ctx, s)
 }

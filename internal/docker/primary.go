@@ -101,18 +101,11 @@ func (p *primary) lead(ctx context.Context, s *mysqld) error {
 	return nil
 }
 
-// isRising reports whether the primary does not lead yet.
-func (p *primary) isRising() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.rising
-}
-
 // replaceBy makes s the next primary. Until s leads, clients reach no server: the old
 // one may still serve, and its further changes would never be reported.
 func (p *primary) replaceBy(s *mysqld) {
 	p.mu.Lock()
-	p.first.depose(true)
+	p.first.deposed.Store(true)
 	p.first, p.rising = s, true
 	clear(p.sessions)
 	p.mu.Unlock()
@@ -205,10 +198,5 @@ func (p *primary) remove(ctx context.Context) error {
 // alive implements farServer. All MySQL servers must live.
 func (p *primary) alive(ctx context.Context) error {
 	defer p.change()()
-	return together(p.servers, func(s *mysqld) error {
-		if !s.runs() {
-			return nil
-		}
-		return s.lives(ctx)
-	})
+	return together(p.servers, func(s *mysqld) error { return s.livesIfUp(ctx) })
 }

@@ -17,7 +17,7 @@ import (
 type program struct {
 	run      *run
 	clients  []*client
-	links    []*link // to all servers, in the order of Environment.farServers
+	links    []*link // to all servers, in the order of Environment.far
 	process  *worker.Process
 	features []string
 	clock    time.Duration // the worker's monotonic clock plus this is the time since run.made; see calibrate
@@ -208,11 +208,11 @@ func (g *program) close() error {
 		select {
 		case <-g.process.Done():
 			if !g.dead.Load() {
-				g.run.log.printf("the worker of %s ended by itself, with %s:\n%s", strings.Join(g.names(), " and "), g.process.Exit(), g.process.Log())
+				g.run.log.Printf("the worker of %s ended by itself, with %s:\n%s\n", strings.Join(g.names(), " and "), g.process.Exit(), g.process.Log())
 			}
 		default:
 			if g.process.Rubbish() > 0 {
-				g.run.log.printf("the worker of %s did not keep to the protocol:\n%s", strings.Join(g.names(), " and "), g.process.Log())
+				g.run.log.Printf("the worker of %s did not keep to the protocol:\n%s\n", strings.Join(g.names(), " and "), g.process.Log())
 			}
 		}
 		grace := endTime

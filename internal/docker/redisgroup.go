@@ -29,31 +29,22 @@ func RedisGroup(ctx context.Context, n int, opts Options) (*Group, error) {
 		return nil, err
 	}
 	g := &Group{engine: e}
-	for i := 0; i < n && err == nil; i++ {
-		err = g.add(ctx, image)
+	for range n {
+		g.Members = append(g.Members, &Member{box: box{engine: e, name: "a server", meets: n > 1}, Port: port})
 	}
+	err = together(g.Members, func(m *Member) error {
+		_, err := m.create(ctx, image, redisPort)
+		return err
+	})
 	if err != nil {
 		return nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
 	}
 	return g, nil
 }
 
-func (g *Group) add(ctx context.Context, image string) error {
-	m := &Member{box: box{engine: g.engine, name: "a server"}, Port: port}
-	g.Members = append(g.Members, m)
-	if err := m.create(ctx, image, redisPort, partitionable); err != nil {
-		return err
-	}
-	return m.findHost(ctx)
-}
-
 // Close removes all containers.
 func (g *Group) Close(ctx context.Context) error {
-	var errs []error
-	for _, m := range g.Members {
-		errs = append(errs, m.remove(ctx))
-	}
-	return errors.Join(append(errs, g.engine.close())...)
+	return errors.Join(together(g.Members, func(m *Member) error { return m.remove(ctx) }), g.engine.close())
 }
 
 // Start starts the server on its files, with additional arguments of redis-server.
@@ -81,41 +72,27 @@ func (m *Member) Cut(ctx context.Context, others ...*Member) error {
 	for _, o := range others {
 		hosts = append(hosts, o.Host)
 	}
-	return m.cut(ctx, hosts)
+	return m.sh(ctx, dropping("lockcheck-cut", hosts))
 }
 
 // Do executes one command on the server, on a new connection, and returns the raw
 // reply. An error reply is an error.
-func (m *Member) Do(words ...string) (string, error) {
-	c, err := connect(m.Addr)
-	if err != nil {
-		return "", err
-	}
-	defer c.close()
-	return c.do(words...)
-}
+func (m *Member) Do(words ...string) (string, error) { return doAt(m.Addr, words...) }
 
 // Peer returns the server's address for the others, as host:port.
 func (m *Member) Peer() string { return net.JoinHostPort(m.Host, m.Port) }
 
-// Redis starts a Redis server without disturbances and without a disk, for tests.
-// remove removes it.
+// Redis starts a Redis server without disturbances and without a disk, for tests and
+// measurements. It has the flags of a run's server. remove removes it.
 func Redis(ctx context.Context, opts Options) (addr string, remove func(context.Context) error, err error) {
-	e, image, err := prepare(ctx, opts)
+	g, err := RedisGroup(ctx, 1, opts)
 	if err != nil {
 		return "", nil, err
 	}
-	s := &server{
-		box: box{name: catalogue.RedisName, engine: e}, command: storeCommand(catalogue.FsyncNone),
-		ledger: &ledger{view: view{subject: catalogue.RedisName + " is", log: (&lockedWriter{w: opts.Log}).printf}},
+	s := g.Members[0]
+	s.name = catalogue.RedisName
+	if err := s.Start(ctx, "--notify-keyspace-events", "EA"); err != nil {
+		return "", nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
 	}
-	remove = func(ctx context.Context) error { return errors.Join(s.box.remove(ctx), e.close()) }
-	if err = s.create(ctx, image, redisPort); err == nil {
-		err = s.start(ctx)
-	}
-	if err != nil {
-		return "", nil, errors.Join(err, remove(context.WithoutCancel(ctx)))
-	}
-	s.current().close() // the feed takes half of a server's time, and is not needed here
-	return s.Addr, remove, nil
+	return s.Addr, g.Close, nil
 }

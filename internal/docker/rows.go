@@ -41,9 +41,6 @@ func newRows(names []string, server string, o env.Observer, log func(string, ...
 // rowsOf returns the subject of messages about the rows of a server.
 func rowsOf(server string) string { return "the rows of " + server + " are" }
 
-// blind stops observing because the lock's entries are no rows.
-func (r *rows) blind() { r.dropped = true }
-
 // now returns the present reign. The numbers of connections are valid in one reign
 // only.
 func (r *rows) now() int {

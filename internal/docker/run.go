@@ -5,6 +5,7 @@ import (
 	"context"
 	"hash/fnv"
 	"io"
+	"log"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -22,7 +23,7 @@ type run struct {
 	observer env.Observer
 	ctx      context.Context // ends when the run is interrupted or closed
 	cancel   context.CancelFunc
-	log      *lockedWriter
+	log      *log.Logger
 	disturb  *disturbances
 
 	made   time.Time
@@ -39,9 +40,9 @@ type run struct {
 	broken  atomic.Pointer[error] // the first *env.ProtocolError
 }
 
-func newRun(ctx context.Context, cfg env.Config, o env.Observer, log io.Writer) *run {
+func newRun(ctx context.Context, cfg env.Config, o env.Observer, logger *log.Logger) *run {
 	r := &run{
-		cfg: cfg, observer: o, log: &lockedWriter{w: log}, disturb: newDisturbances(),
+		cfg: cfg, observer: o, log: logger, disturb: newDisturbances(),
 		made: time.Now(), random: map[string]*rand.Rand{},
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
@@ -139,10 +140,8 @@ func (r *run) Sleep(d time.Duration) {
 	if d <= 0 {
 		return
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-r.ctx.Done():
 	}
 }

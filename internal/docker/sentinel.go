@@ -15,18 +15,17 @@ const replicatedCommand = `/data/conf --maxmemory 0 --repl-diskless-sync-delay 0
 // startNodes starts servers with replicas, and the Sentinels after the replicas: a
 // Sentinel asks a master for its replicas only now and then.
 func (e *Environment) startNodes() error {
-	var replicas []*server
-	masters := map[*node]*server{}
+	var masters, replicas []*server
 	for _, s := range e.stores {
 		if s.node.master == s {
-			masters[s.node] = s
+			masters = append(masters, s)
 		} else {
 			replicas = append(replicas, s)
 		}
 	}
 	err := together(e.stores, func(s *server) error {
 		conf := ": >/data/conf"
-		if m := masters[s.node]; m != s {
+		if m := s.node.master; m != s {
 			conf = "echo replicaof " + m.Host + " " + port + " >/data/conf"
 		}
 		return s.sh(e.ctx, conf)
@@ -34,14 +33,10 @@ func (e *Environment) startNodes() error {
 	if err != nil {
 		return err
 	}
-	leaders := e.stores[:0:0]
-	for _, m := range masters {
-		leaders = append(leaders, m)
-	}
 	if e.tokens != nil {
-		leaders = append(leaders, e.tokens)
+		masters = append(masters, e.tokens)
 	}
-	for _, some := range [][]*server{leaders, replicas} {
+	for _, some := range [][]*server{masters, replicas} {
 		if err := together(some, func(s *server) error { return s.start(e.ctx) }); err != nil {
 			return err
 		}
@@ -85,13 +80,8 @@ func (e *Environment) downAfter() time.Duration { return max(e.cfg.Lease/10, 100
 // Sentinels.
 func (e *Environment) startSentinel(s *server) error {
 	var conf strings.Builder
-	masters := 0
-	for i, names := range e.layout.Nodes {
-		m, err := e.store(names[0])
-		if err != nil {
-			return err
-		}
-		masters = i + 1
+	for _, names := range e.layout.Nodes {
+		m := e.machines[names[0]].(*server)
 		fmt.Fprintf(&conf, "sentinel monitor %s %s %s %d\n", m.name, m.Host, port, quorum)
 		fmt.Fprintf(&conf, "sentinel down-after-milliseconds %s %d\n", m.name, e.downAfter().Milliseconds())
 		fmt.Fprintf(&conf, "sentinel failover-timeout %s %d\n", m.name, failoverTimeout.Milliseconds())
@@ -115,7 +105,7 @@ func (e *Environment) startSentinel(s *server) error {
 		return fmt.Errorf("set up %s: %w", s.name, err)
 	}
 	return await(e.ctx, s.name+" knows all servers", func() (bool, error) {
-		for _, names := range e.layout.Nodes[:masters] {
+		for _, names := range e.layout.Nodes {
 			raw, err := c.do("SENTINEL", "MASTER", names[0])
 			if err != nil || !says(raw, "num-slaves", len(names)-1) || !says(raw, "num-other-sentinels", len(e.sentinels)-1) {
 				return false, err

@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -20,10 +19,9 @@ type server struct {
 	node    *node   // nil: a server without replication
 
 	changing sync.Mutex // one start, stop or jump at a time
-	gate     gate
+	gate     gate       // of its pauses, which its state does not have
 
-	mu    sync.Mutex
-	up    bool
+	// mu of its state guards these:
 	turns int   // number of starts and stops
 	feed  *feed // nil: it is down, or not observed yet
 }
@@ -64,7 +62,7 @@ func (s *server) script() string {
 func (s *server) start(ctx context.Context) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	if s.isUp() {
+	if s.runs() {
 		return nil
 	}
 	if err := s.spawn(ctx, s.script()); err != nil {
@@ -89,12 +87,7 @@ func (s *server) start(ctx context.Context) error {
 
 // ping returns an error unless the server answers.
 func (s *server) ping() error {
-	c, err := connect(s.Addr)
-	if err != nil {
-		return err
-	}
-	defer c.close()
-	_, err = c.do("PING")
+	_, err := doAt(s.Addr, "PING")
 	return err
 }
 
@@ -103,12 +96,6 @@ func (s *server) current() *feed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.feed
-}
-
-func (s *server) isUp() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.up
 }
 
 func (s *server) turn() int {
@@ -123,7 +110,7 @@ func (s *server) turn() int {
 func (s *server) stop(ctx context.Context, lose bool) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	if !s.isUp() {
+	if !s.runs() {
 		return nil
 	}
 	if !lose {
@@ -137,11 +124,6 @@ func (s *server) stop(ctx context.Context, lose bool) error {
 	s.turns++
 	s.mu.Unlock()
 	if err := s.end(ctx, lose); err != nil {
-		if errors.Is(err, errGone) { // Alive still reports it
-			s.mu.Lock()
-			s.up = true
-			s.mu.Unlock()
-		}
 		return err
 	}
 	s.gate.open()
@@ -210,10 +192,7 @@ func (s *server) remove(ctx context.Context) error {
 func (s *server) alive(ctx context.Context) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	if !s.isUp() {
-		return nil
-	}
-	return s.lives(ctx)
+	return s.livesIfUp(ctx)
 }
 
 // jump moves the server's wall clock.
@@ -236,7 +215,7 @@ func (s *server) jump(ctx context.Context, by time.Duration) error {
 // pause stops the server's process. Its kernel goes on: connections stay, and data
 // waits.
 func (s *server) pause(ctx context.Context) error {
-	if !s.isUp() {
+	if !s.runs() {
 		return fmt.Errorf("%s is down, and cannot be paused", s.name)
 	}
 	s.gate.close()

@@ -72,7 +72,7 @@ func ZooKeeper(ctx context.Context, n int, opts Options) (*Ensemble, error) {
 func newEnsemble(e *engine, n int) *Ensemble {
 	g := &Ensemble{engine: e}
 	for range n {
-		g.Servers = append(g.Servers, &ZooKeeperServer{box: box{engine: e}})
+		g.Servers = append(g.Servers, &ZooKeeperServer{box: box{engine: e, meets: true, inMemory: true}})
 	}
 	return g
 }
@@ -80,7 +80,13 @@ func newEnsemble(e *engine, n int) *Ensemble {
 // start makes all servers, and returns when they answer. On error remove removes what
 // exists.
 func (g *Ensemble) start(ctx context.Context, image string) error {
-	err := together(g.Servers, func(s *ZooKeeperServer) error { return s.create(ctx, image) })
+	err := together(g.Servers, func(s *ZooKeeperServer) error {
+		addrs, err := s.create(ctx, image, zooKeeperPort, quorumPort)
+		if err == nil {
+			s.quorum = addrs[1]
+		}
+		return err
+	})
 	if err == nil {
 		err = together(g.Servers, func(s *ZooKeeperServer) error { return g.configure(ctx, s) })
 	}
@@ -88,16 +94,6 @@ func (g *Ensemble) start(ctx context.Context, image string) error {
 		err = together(g.Servers, func(s *ZooKeeperServer) error { return s.Start(ctx) })
 	}
 	return err
-}
-
-// create makes the container.
-func (s *ZooKeeperServer) create(ctx context.Context, image string) error {
-	id, addrs, err := s.engine.create(ctx, image, []string{zooKeeperPort, quorumPort}, partitionable, inMemory)
-	if err != nil {
-		return err
-	}
-	s.id, s.Addr, s.quorum = id, addrs[0], addrs[1]
-	return s.findHost(ctx)
 }
 
 // configure writes a server's files.
@@ -140,18 +136,6 @@ func (g *Ensemble) Leader(ctx context.Context) (leader *ZooKeeperServer, err err
 		return leader != nil, nil
 	})
 	return leader, err
-}
-
-// Isolate drops all packets between s and the others, until s.Heal. This machine still
-// reaches s, and connections stay open.
-func (g *Ensemble) Isolate(ctx context.Context, s *ZooKeeperServer) error {
-	var others []string
-	for _, o := range g.Servers {
-		if o != s {
-			others = append(others, o.Host)
-		}
-	}
-	return s.cut(ctx, others)
 }
 
 // Restore restarts the ensemble with the data of snapshot, a file in ZooKeeper's format
