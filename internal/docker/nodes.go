@@ -160,23 +160,8 @@ const tellLimit = 15 * time.Second
 // await returns when told returns true, which it calls with mu held, or when nothing is
 // observed any more, or stop is closed.
 func (n *nodes) await(stop <-chan struct{}, told func() bool) {
-	limit := time.NewTimer(tellLimit)
-	defer limit.Stop()
-	for {
-		n.mu.Lock()
-		done, changed := n.dropped || told(), n.changed
-		n.mu.Unlock()
-		if done {
-			return
-		}
-		select {
-		case <-changed:
-		case <-stop:
-			return
-		case <-limit.C:
-			n.drop("its changes were not reported within %v", tellLimit)
-			return
-		}
+	if !n.view.await(stop, time.After(tellLimit), told) {
+		n.drop("its changes were not reported within %v", tellLimit)
 	}
 }
 

@@ -21,15 +21,6 @@ type redisTalk struct {
 	unanswered []*request
 }
 
-// reach implements farServer.
-func (s *server) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
-	t, err := s.dial(ctx, client)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t.conn, t, nil
-}
-
 // drop implements farServer. A server without a ledger is never observed.
 func (s *server) drop(format string, args ...any) {
 	if s.ledger != nil {
@@ -91,26 +82,29 @@ func (t *redisTalk) nextAnswered() *request {
 	return q
 }
 
-// dial connects a client's connection to the server, and registers it with the feed. It
-// waits while the server's role changes.
-func (s *server) dial(ctx context.Context, client string) (*redisTalk, error) {
+// reach implements farServer: it registers the connection with the feed, and waits while
+// the server's role changes.
+func (s *server) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
 	for {
 		s.mu.Lock()
 		f, up := s.feed, s.up
 		s.mu.Unlock()
 		switch {
 		case !up:
-			return nil, errDown
+			return nil, nil, errDown
 		case f == nil && s.ledger != nil:
 			if ctx.Err() != nil {
-				return nil, ctx.Err()
+				return nil, nil, ctx.Err()
 			}
 			time.Sleep(time.Millisecond)
 			continue
 		}
 		t, err := s.connect(ctx, client, f)
-		if err == nil || f == nil || ctx.Err() != nil || s.current() == f && !f.isOver() {
-			return t, err
+		switch {
+		case err == nil:
+			return t.conn, t, nil
+		case f == nil || ctx.Err() != nil || s.current() == f && !f.isOver():
+			return nil, nil, err
 		}
 		time.Sleep(time.Millisecond)
 	}

@@ -80,19 +80,12 @@ func (r *rows) ask() (asked int64) {
 // no report, and no answer for the client, either. It returns false if the reign is
 // over and the report may never come.
 func (r *rows) await(stop <-chan struct{}, reign int, asked int64) bool {
-	for {
-		r.mu.Lock()
-		over, done, changed := reign != r.reign, r.dropped || r.answered >= asked, r.changed
-		r.mu.Unlock()
-		if over || done {
-			return !over
-		}
-		select {
-		case <-changed:
-		case <-stop:
-			return true
-		}
-	}
+	over := false
+	r.view.await(stop, nil, func() bool {
+		over = reign != r.reign
+		return over || r.answered >= asked
+	})
+	return !over
 }
 
 // take reads changes, and reports them.

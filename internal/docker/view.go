@@ -2,6 +2,7 @@ package docker
 
 import (
 	"sync"
+	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
@@ -47,6 +48,26 @@ func (v *view) signal() {
 	if v.changed != nil {
 		close(v.changed)
 		v.changed = make(chan struct{})
+	}
+}
+
+// await returns true when so, which it calls with mu held, returns true, when nothing is
+// observed any more, or when stop is closed; false at the limit.
+func (v *view) await(stop <-chan struct{}, limit <-chan time.Time, so func() bool) bool {
+	for {
+		v.mu.Lock()
+		done, changed := so() || v.dropped, v.changed
+		v.mu.Unlock()
+		if done {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-stop:
+			return true
+		case <-limit:
+			return false
+		}
 	}
 }
 

@@ -28,12 +28,11 @@ type zookeeperTalk struct {
 
 // The numbers of messages that are not requests of the lock: see kindLibrary.
 const (
-	xidEvent       = -1
-	xidPing        = -2
-	xidAuth        = -4
-	xidSetWatches  = -8
-	maxZooKeeper   = 4 << 20 // bytes of a packet; a server accepts a quarter of that
-	passwordLength = 16
+	xidEvent      = -1
+	xidPing       = -2
+	xidAuth       = -4
+	xidSetWatches = -8
+	maxZooKeeper  = 4 << 20 // bytes of a packet; a server accepts a quarter of that
 )
 
 // sessionExpired is the answer to a request after the end of its session.
