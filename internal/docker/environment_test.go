@@ -156,9 +156,7 @@ func (s setup) run(t *testing.T, w *witness, script func(*docker.Environment)) [
 		}
 	}()
 	p.Go(func() { script(p) })
-	if err := p.Run(); err != nil {
-		t.Error(err)
-	}
+	must(t, p.Run())
 	return p.Observes()
 }
 
@@ -246,9 +244,7 @@ func TestAcquireRefused(t *testing.T) {
 		if _, err := p.Client("c2").Acquire(op(2), 100*time.Millisecond); !errors.Is(err, locks.ErrNotAcquired) {
 			t.Errorf("second acquire: %v", err)
 		}
-		if err := p.Client("c2").Write(op(3), 7); err != nil {
-			t.Error(err)
-		}
+		must(t, p.Client("c2").Write(op(3), 7))
 		if v, err := p.Client("c1").Read(op(4)); v != 7 || err != nil {
 			t.Errorf("read %d, %v", v, err)
 		}

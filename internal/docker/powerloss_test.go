@@ -47,9 +47,7 @@ func TestPowerLoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() {
-				if err := remove(); err != nil {
-					t.Error(err)
-				}
+				must(t, remove())
 			}()
 			start := c.before + docker.KeepSynced +
 				`exec redis-server --dir /data --pidfile /data/pid --logfile /data/log --save "" --appendonly yes --appendfsync ` + c.fsync

@@ -78,9 +78,7 @@ func TestMisuseReachesTheWorker(t *testing.T) {
 	t.Parallel()
 	withAnybody(1).run(t, &witness{}, func(p *docker.Environment) {
 		c := p.Client("c1")
-		if err := c.(env.NameReleaser).ReleaseName(env.Op{Index: 1, Lock: "a"}); err != nil {
-			t.Error(err)
-		}
+		must(t, c.(env.NameReleaser).ReleaseName(env.Op{Index: 1, Lock: "a"}))
 		if _, err := c.Acquire(env.Op{Index: 2, Lock: "a", Acquire: 2, Unfair: true}, time.Second); !errors.Is(err, locks.ErrNotAcquired) {
 			t.Errorf("out of turn: %v", err)
 		}

@@ -73,13 +73,12 @@ func New(o Options) (*Client, error) {
 
 // Create creates the locks' table if it is missing.
 func Create(ctx context.Context, o Options) error {
-	connector, err := o.connector()
+	c, err := New(o)
 	if err != nil {
-		return fmt.Errorf("mysql client: %w", err)
+		return err
 	}
-	db := sql.OpenDB(connector)
-	defer db.Close()
-	if _, err := db.ExecContext(ctx, mysql.Schema); err != nil {
+	defer c.Close()
+	if _, err := c.db.ExecContext(ctx, mysql.Schema); err != nil {
 		return fmt.Errorf("create table %s: %w", mysql.Table, err)
 	}
 	return nil

@@ -29,13 +29,9 @@ const (
 func TestClient(t *testing.T) {
 	s := dockertest.MySQL(t)
 	admin, err := s.Admin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer admin.Close()
-	if err := client.Create(t.Context(), client.Options{Addr: s.Addr}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.Create(t.Context(), client.Options{Addr: s.Addr}))
 	for _, c := range []struct {
 		name string
 		test func(*tester)

@@ -32,13 +32,9 @@ func TestConformance(t *testing.T) {
 		}
 		s := dockertest.MySQL(t, flags...)
 		admin, err := s.Admin()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		options := client.Options{Addr: s.Addr, Timeout: time.Minute}
-		if err := client.Create(t.Context(), options); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.Create(t.Context(), options))
 		w := &world{t: t, server: s, admin: admin, options: options, start: time.Now(), ways: map[int64]*wire{}}
 		w.port, _, _ = newClient(t, options)
 		t.Cleanup(func() {

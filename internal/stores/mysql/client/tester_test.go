@@ -79,9 +79,7 @@ func (t *tester) fine(what string, so bool, err error) {
 // holds locks the row until the session ends.
 func (t *tester) holds(h mysql.Handle) {
 	t.Helper()
-	if err := h.Begin(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Begin(t.Context(), 0))
 	_, found, _, err := h.SelectForUpdate(t.Context(), 0, "r")
 	t.fine("SelectForUpdate", found, err)
 }

@@ -154,20 +154,23 @@ func newClient(t testing.TB, o client.Options) (mysql.Port, *client.Client, *wir
 		o.Dialer = w.dial
 	}
 	c, err := client.New(o)
+	must(t, err)
+	t.Cleanup(func() { c.Close(); w.end() })
+	return mysql.Port{Transport: c}, c, w
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close(); w.end() })
-	return mysql.Port{Transport: c}, c, w
 }
 
 // open opens a session that ends with the test.
 func open(t testing.TB, p mysql.Port) mysql.Handle {
 	t.Helper()
 	h, err := p.Open(t.Context(), patience)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(h.Close)
 	return h
 }

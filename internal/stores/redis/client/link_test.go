@@ -153,9 +153,7 @@ func (l *link) open() int {
 func acceptAll(t *testing.T, serve func(net.Conn)) (l net.Listener, wait func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {

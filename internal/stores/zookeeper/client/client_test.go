@@ -29,9 +29,7 @@ const (
 func deadAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -42,9 +40,7 @@ func port(o client.Options) zookeeper.Port { return zookeeper.Port{Transport: cl
 func open(t *testing.T, addrs ...string) zookeeper.Handle {
 	t.Helper()
 	h, err := port(client.Options{Addrs: addrs}).Open(t.Context(), 0, length)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { h.Close(context.Background(), wait) })
 	next(t, h, zookeeper.Connected)
 	return h
@@ -67,6 +63,13 @@ func took(t *testing.T, start time.Time, d time.Duration) {
 	t.Helper()
 	if got := time.Since(start); got < d || got > d+2500*time.Millisecond {
 		t.Errorf("took %v, want %v", got, d)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -205,12 +208,8 @@ func TestCloseComesAfterWhatWasAsked(t *testing.T) {
 	for len(s.seen()) == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	if err := h.Close(t.Context(), 0); err != nil {
-		t.Error(err)
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	must(t, h.Close(t.Context(), 0))
+	must(t, <-done)
 }
 
 func TestContextKeepsARequestFromBeingSent(t *testing.T) {

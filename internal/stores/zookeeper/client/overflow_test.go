@@ -30,9 +30,7 @@ func TestNumbersOverflowUnderWay(t *testing.T) {
 		paths = append(paths, fmt.Sprintf("/p%d", i))
 	}
 	g := dockertest.ZooKeeper(t)
-	if err := g.Restore(t.Context(), snapshotZxid, snapshot(math.MaxInt32, paths...)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Restore(t.Context(), snapshotZxid, snapshot(math.MaxInt32, paths...)))
 	for _, path := range paths {
 		numbers, err := createdUnderWay(t, g, path)
 		if err != nil {
@@ -85,9 +83,7 @@ func createdUnderWay(t *testing.T, g *docker.Ensemble, path string) (numbers []s
 		defer h.Close(context.WithoutCancel(t.Context()), patience)
 		handles = append(handles, h)
 	}
-	if err := all((*docker.ZooKeeperServer).Pause); err != nil {
-		t.Fatal(err)
-	}
+	must(t, all((*docker.ZooKeeperServer).Pause))
 	errs, names := make([]error, len(handles)), make([]string, len(handles))
 	var asked sync.WaitGroup
 	for i, h := range handles {
@@ -98,9 +94,7 @@ func createdUnderWay(t *testing.T, g *docker.Ensemble, path string) (numbers []s
 		})
 	}
 	time.Sleep(docker.Tick / 2) // the leader needs at most that long to propose them
-	if err := all((*docker.ZooKeeperServer).Continue); err != nil {
-		t.Fatal(err)
-	}
+	must(t, all((*docker.ZooKeeperServer).Continue))
 	asked.Wait()
 	slices.Sort(names)
 	return names, errors.Join(errs...)

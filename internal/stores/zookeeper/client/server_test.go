@@ -74,9 +74,7 @@ const password = "sixteen letters!"
 func newServer(t *testing.T) *server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := &server{addr: l.Addr().String(), listener: l, session: 7, conns: map[net.Conn]bool{}}
 	var all sync.WaitGroup
 	all.Go(func() {

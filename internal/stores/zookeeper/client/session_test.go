@@ -19,15 +19,11 @@ func TestSession(t *testing.T) {
 	s := newServer(t)
 	s.session = 1<<40 + 3
 	h, err := port(client.Options{Addrs: []string{s.addr}}).Open(t.Context(), 0, 300*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if h.ID() != s.session || h.Timeout() != time.Second {
 		t.Errorf("session %d of %v, want what the server has granted", h.ID(), h.Timeout())
 	}
-	if err := h.Close(t.Context(), 0); err != nil {
-		t.Error(err)
-	}
+	must(t, h.Close(t.Context(), 0))
 	next(t, h, zookeeper.Connected, zookeeper.Closed)
 	_, err = h.Next(t.Context(), 0)
 	wantErr(t, err, zookeeper.ErrClosed)
@@ -86,9 +82,7 @@ func TestReconnectKeepsPasswordAndWatches(t *testing.T) {
 		}
 		s.hangUp()
 		next(t, h, zookeeper.Disconnected)
-		if err := h.Sync(t.Context(), 0, "/"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.Sync(t.Context(), 0, "/"))
 		next(t, h, zookeeper.Connected)
 	}
 	for i, g := range s.greetings() {
@@ -112,14 +106,10 @@ func TestWatchThatHasFiredIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.set(func() { s.tells = []event{{created, "/none/a"}} })
-	if err := h.Sync(t.Context(), 0, "/"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Sync(t.Context(), 0, "/"))
 	s.hangUp()
 	next(t, h, zookeeper.NodeCreated, zookeeper.Disconnected, zookeeper.Connected)
-	if err := h.Sync(t.Context(), 0, "/"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Sync(t.Context(), 0, "/"))
 	if slices.ContainsFunc(s.seen(), func(a ask) bool { return a.op == opSetWatches }) {
 		t.Error("the watch was set again")
 	}
@@ -182,9 +172,7 @@ func TestCloseWaitsForAConnection(t *testing.T) {
 		s.set(func() { s.silent = false })
 		s.hangUp()
 	})
-	if err := h.Close(t.Context(), 0); err != nil {
-		t.Error(err)
-	}
+	must(t, h.Close(t.Context(), 0))
 	next(t, h, zookeeper.Connected, zookeeper.Closed)
 	if got := s.seen(); got[len(got)-1].op != opClose {
 		t.Errorf("the server was asked %v", got)
@@ -233,9 +221,7 @@ func TestLifeEndsSessions(t *testing.T) {
 	life, end := context.WithCancel(t.Context())
 	p := port(client.Options{Addrs: []string{s.addr}, Life: life})
 	h, err := p.Open(t.Context(), 0, length)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	next(t, h, zookeeper.Connected)
 	s.set(func() { s.decide = once(loseReply) })
 	asked, waited := make(chan error), make(chan error)
