@@ -35,21 +35,13 @@ func release(t *testing.T, binary []byte, done func(files map[string][]byte)) (u
 	t.Helper()
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.NoCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := tar.NewWriter(z)
 	name := fmt.Sprintf("lockcheck_%s_%s_%s", harness.Version, runtime.GOOS, runtime.GOARCH)
-	if err := w.WriteHeader(&tar.Header{Name: name + "/lockcheck", Mode: 0o755, Size: int64(len(binary))}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.WriteHeader(&tar.Header{Name: name + "/lockcheck", Mode: 0o755, Size: int64(len(binary))}))
 	w.Write(binary)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
+	must(t, z.Close())
 	at := "/v" + harness.Version + "/"
 	files := map[string][]byte{
 		at + name + ".tar.gz": b.Bytes(),
@@ -79,9 +71,7 @@ func newRunner(t *testing.T, suiteText, releases string) *runner {
 	}
 	bin := t.TempDir()
 	script := "#!/bin/sh\necho \"docker $*\"\n[ \"$1\" != image ]\n"
-	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(bin, "docker"), []byte(script), 0o755))
 	r := &runner{
 		artifacts: t.TempDir(), path: bin + string(os.PathListSeparator) + os.Getenv("PATH"),
 		values: map[string]string{"inputs.releases": releases},
@@ -94,9 +84,7 @@ func newRunner(t *testing.T, suiteText, releases string) *runner {
 func (r *runner) checkout(t *testing.T, suiteText string) {
 	t.Helper()
 	r.dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(r.dir, suite.File), []byte(suiteText), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(r.dir, suite.File), []byte(suiteText), 0o644))
 }
 
 const keepsItsPromise = `lockcheck: 1

@@ -91,9 +91,7 @@ func only(t *testing.T, name, kind string) *manifest {
 			continue
 		}
 		text, err := json.Marshal(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var m manifest
 		if err := json.Unmarshal(text, &m); err != nil {
 			t.Fatalf("%s: %v", name, err)

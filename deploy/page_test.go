@@ -42,9 +42,7 @@ func TestThePageLeadsToWhatWasFound(t *testing.T) {
 			// The second time the files exist already. gh does not overwrite files, and
 			// neither does this runner.
 			commit := func() {
-				if err := os.CopyFS(filepath.Join(r.dir, "regressions", "old"), fstest.MapFS{"notes.txt": {Data: []byte("it was mended")}}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.CopyFS(filepath.Join(r.dir, "regressions", "old"), fstest.MapFS{"notes.txt": {Data: []byte("it was mended")}}))
 			}
 			commit()
 			if r.action(t, nil, path+r.path) {

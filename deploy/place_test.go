@@ -46,9 +46,7 @@ func build(dir, system string) (string, error) {
 func lockcheck(t *testing.T, system string) (dir string) {
 	t.Helper()
 	dir, err := built[system]()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return dir
 }
 
@@ -70,9 +68,7 @@ func do(t *testing.T, cmd *exec.Cmd) (output string, code int) {
 func volumes(t *testing.T) map[string]string {
 	t.Helper()
 	dirs := map[string]string{"/suite": t.TempDir(), "/results": t.TempDir()}
-	if err := os.Chmod(dirs["/results"], 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(dirs["/results"], 0o777))
 	return dirs
 }
 

@@ -46,9 +46,7 @@ func asItStands(t *testing.T, tag string) {
 func thePodsCommandsRun(t *testing.T, at *place) {
 	config := func(more string) {
 		for name, text := range only(t, "suite.yaml", "ConfigMap").Data {
-			if err := os.WriteFile(filepath.Join(at.dirs["/suite"], name), []byte(text+more), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(at.dirs["/suite"], name), []byte(text+more), 0o644))
 		}
 	}
 	config("")

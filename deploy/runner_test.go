@@ -64,9 +64,7 @@ func (r *runner) steps(t *testing.T, steps []step, values map[string]string, pat
 			r.copy(t, filepath.Join(r.dir, with["path"]), filepath.Join(r.artifacts, with["name"]))
 		case "actions/download-artifact":
 			found, err := filepath.Glob(filepath.Join(r.artifacts, with["pattern"]))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, dir := range found {
 				r.copy(t, dir, filepath.Join(r.dir, with["path"], filepath.Base(dir)))
 			}
@@ -160,7 +158,5 @@ func (r *runner) copy(t *testing.T, from, to string) {
 	if _, err := os.Stat(from); err != nil {
 		return
 	}
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(to, os.DirFS(from)))
 }

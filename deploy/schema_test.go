@@ -143,9 +143,7 @@ func (s *schema) text(t *testing.T) []byte {
 	t.Helper()
 	line := func(v any) string {
 		text, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(text)
 	}
 	var b bytes.Buffer
@@ -181,9 +179,7 @@ func TestTheSchemaIsCutFromKubernetesDefinitions(t *testing.T) {
 	s.Draft = "http://json-schema.org/draft-07/schema#"
 	s.Definitions = cut(s.Definitions)
 	if *swagger != "" {
-		if err := os.WriteFile(schemaFile, s.text(t), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(schemaFile, s.text(t), 0o644))
 	}
 	if readText(t, schemaFile) != string(s.text(t)) {
 		t.Errorf("%s is not what cutting leaves; schema/README.md says how it is made", schemaFile)
@@ -199,14 +195,10 @@ func TestTheSchemaIsCutFromKubernetesDefinitions(t *testing.T) {
 func validator(t *testing.T) func(object map[string]any) error {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(readText(t, schemaFile)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("kubernetes.json", doc); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.AddResource("kubernetes.json", doc))
 	compiled := map[[2]string]*jsonschema.Schema{}
 	for gvk, name := range objects {
 		if compiled[gvk], err = c.Compile("kubernetes.json#/definitions/" + name); err != nil {

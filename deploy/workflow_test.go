@@ -52,12 +52,17 @@ func load(t *testing.T, path string, into any) (text string) {
 	return text
 }
 
-func readText(t *testing.T, path string) string {
+func must(t testing.TB, err error) {
 	t.Helper()
-	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	must(t, err)
 	return string(b)
 }
 
@@ -174,13 +179,9 @@ func TestTheWorkflowIsOneThatGitHubTakes(t *testing.T) {
 	}
 	workflows := filepath.Join(dir, ".github", "workflows")
 	for _, d := range []string{".git", ".github/workflows"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(dir, d), 0o755))
 	}
-	if err := os.CopyFS(filepath.Join(dir, "action"), os.DirFS("github")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(filepath.Join(dir, "action"), os.DirFS("github")))
 	right := pinned.ReplaceAllString(strings.ReplaceAll(readText(t, workflowFile), ours, "./action"), "@$1")
 	for _, m := range []struct{ right, wrong, says string }{
 		{},
@@ -196,9 +197,7 @@ func TestTheWorkflowIsOneThatGitHubTakes(t *testing.T) {
 			t.Errorf("the workflow has no %q", m.right)
 		}
 		wrong := strings.Replace(right, m.right, m.wrong, 1)
-		if err := os.WriteFile(filepath.Join(workflows, "lockcheck.yml"), []byte(wrong), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(workflows, "lockcheck.yml"), []byte(wrong), 0o644))
 		lint := exec.Command(linter, "-no-color", "-shellcheck=", "-pyflakes=")
 		lint.Dir = dir
 		out, err := lint.CombinedOutput()
