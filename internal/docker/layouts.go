@@ -190,8 +190,8 @@ func (e *Environment) newPrimary(image string) error {
 	e.mysql = x
 	for _, name := range names {
 		s := &mysqld{
-			box:    box{name: name, engine: e.engine, faked: e.fakes(name), meets: len(names) > 1, inMemory: true},
-			number: x.newNumber(), fsync: e.cfg.Server.Fsync, primary: x,
+			MySQLServer: MySQLServer{box: box{name: name, engine: e.engine, faked: e.fakes(name), meets: len(names) > 1, inMemory: true}},
+			number:      x.newNumber(), fsync: e.cfg.Server.Fsync, primary: x,
 		}
 		x.servers = append(x.servers, s)
 		e.machines[name] = s

@@ -63,7 +63,7 @@ func TestNoClientReachesAPrimaryDuringItsPromotion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	servers := []*mysqld{{box: box{name: "mysql-1"}}, {box: box{name: "mysql-1b"}}}
+	servers := []*mysqld{{}, {}}
 	for _, s := range servers {
 		s.Addr, s.up = server.Addr().String(), true
 	}

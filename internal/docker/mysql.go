@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -15,24 +14,15 @@ import (
 // mysqld is a MySQL server of a run, in a container whose first process only sleeps:
 // the server stops and starts, and keeps its address.
 type mysqld struct {
-	box         // Host is "" for a server without replication
-	number  int // its server_id
-	fsync   catalogue.Fsync
-	primary *primary
+	MySQLServer     // Host is "" for a server without replication
+	number      int // its server_id
+	fsync       catalogue.Fsync
+	primary     *primary
 
 	lost    bool    // it lost its unsynced data, which its replicas may have
-	db      *sql.DB // our own connections
 	follows *mysqld // the primary that it joined last
 
 	deposed atomic.Bool // another server is the primary, and it must start empty
-}
-
-// create makes the container, and opens our connections.
-func (s *mysqld) create(ctx context.Context, image string) (err error) {
-	if _, err = s.box.create(ctx, image, mysqlPort); err == nil {
-		s.db, err = openMySQL(s.Addr)
-	}
-	return err
 }
 
 // replicationFlags are the flags of a server with replication.
@@ -61,12 +51,7 @@ func (s *mysqld) script() string {
 }
 
 // launch starts the server, and returns when it answers.
-func (s *mysqld) launch(ctx context.Context) error {
-	if err := s.spawn(ctx, s.script()); err != nil {
-		return err
-	}
-	return s.awaitAnswer(ctx, func() error { return s.db.PingContext(ctx) })
-}
+func (s *mysqld) launch(ctx context.Context) error { return s.startBy(ctx, s.script()) }
 
 // fill creates the tables on an empty server without a primary.
 func (s *mysqld) fill(ctx context.Context) error {
@@ -167,12 +152,4 @@ func (s *mysqld) jump(ctx context.Context, by time.Duration) error {
 		}
 	}
 	return s.moveClock(ctx, by, shows)
-}
-
-// remove removes the container.
-func (s *mysqld) remove(ctx context.Context) error {
-	if s.db != nil {
-		s.db.Close()
-	}
-	return s.box.remove(ctx)
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// MySQLServer is a MySQL server (Debian's MariaDB) outside of a run, for tests. It runs
-// at first.
+// MySQLServer is a MySQL server (Debian's MariaDB): one of a run (mysqld), or another one
+// for tests, which runs at first.
 type MySQLServer struct {
 	box
 	flags []string
+	db    *sql.DB // our own connections
 }
 
 const (
@@ -45,7 +46,7 @@ func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, er
 	}
 	s := &MySQLServer{box: box{engine: e, name: "a MySQL server"}, flags: flags}
 	if image, err = e.mysqlImage(ctx, image, 1); err == nil {
-		_, err = s.create(ctx, image, mysqlPort)
+		err = s.create(ctx, image)
 	}
 	if err == nil {
 		err = s.Start(ctx)
@@ -56,12 +57,25 @@ func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, er
 	return s, nil
 }
 
+// create makes the container, and opens our connections.
+func (s *MySQLServer) create(ctx context.Context, image string) (err error) {
+	if _, err = s.box.create(ctx, image, mysqlPort); err == nil {
+		s.db, err = openMySQL(s.Addr)
+	}
+	return err
+}
+
 // Start starts the server on its files, and returns when it answers.
 func (s *MySQLServer) Start(ctx context.Context) error {
-	if err := s.spawn(ctx, mysqlData()+" && exec "+mysqlCommand(s.flags...)); err != nil {
+	return s.startBy(ctx, mysqlData()+" && exec "+mysqlCommand(s.flags...))
+}
+
+// startBy starts the server by a script, and returns when it answers.
+func (s *MySQLServer) startBy(ctx context.Context, script string) error {
+	if err := s.spawn(ctx, script); err != nil {
 		return err
 	}
-	return s.awaitAnswer(ctx, func() error { return pingMySQL(ctx, s.Addr) })
+	return s.awaitAnswer(ctx, func() error { return s.db.PingContext(ctx) })
 }
 
 // Admin returns a pool of connections with all rights.
@@ -72,14 +86,11 @@ func (s *MySQLServer) Close(ctx context.Context) error {
 	return errors.Join(s.remove(ctx), s.engine.close())
 }
 
-// pingMySQL returns an error unless the server at addr answers.
-func pingMySQL(ctx context.Context, addr string) error {
-	db, err := openMySQL(addr)
-	if err != nil {
-		return err
+func (s *MySQLServer) remove(ctx context.Context) error {
+	if s.db != nil {
+		s.db.Close()
 	}
-	defer db.Close()
-	return db.PingContext(ctx)
+	return s.box.remove(ctx)
 }
 
 // openMySQL returns a pool of the administrator's connections to the server at addr.
