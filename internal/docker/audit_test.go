@@ -21,7 +21,6 @@ func TestAuditWaitsForOpenTransactions(t *testing.T) {
 	observed(t, tables(t, catalogue.Server{}, w, nil, func(p *docker.Environment) {
 		begin := func(client string, op int, q string, args ...any) *sql.Tx {
 			db := through(t, p, client)
-			must(t, db.Ping())
 			docker.As(p, client, op)
 			tx, err := db.BeginTx(context.Background(), nil)
 			must(t, err)

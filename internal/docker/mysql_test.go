@@ -42,7 +42,7 @@ func wantNothingLeft(t *testing.T, p *docker.Environment) {
 	}
 }
 
-// through returns a pool of a client's connections.
+// through returns a pool of a client's connections, of which one is made.
 func through(t *testing.T, p *docker.Environment, client string) *sql.DB {
 	t.Helper()
 	c := driver.NewConfig()
@@ -52,6 +52,7 @@ func through(t *testing.T, p *docker.Environment, client string) *sql.DB {
 	must(t, err)
 	db := sql.OpenDB(connector)
 	t.Cleanup(func() { db.Close() })
+	must(t, db.Ping())
 	return db
 }
 
@@ -121,7 +122,6 @@ func TestMySQLRestarts(t *testing.T) {
 			w := &witness{}
 			observed(t, tables(t, c.server, w, nil, func(p *docker.Environment) {
 				db := through(t, p, "c1")
-				must(t, db.Ping())
 				does(t, p, db, "c1", 1, insert, 5)
 				must(t, p.Stop("mysql-1", c.lose))
 				if err := try(p, db, "c1", 2, time.Second, remove); err == nil {
@@ -151,7 +151,6 @@ func TestMySQLFailover(t *testing.T) {
 			}
 			observed(t, tables(t, catalogue.Server{Replicas: 1}, w, nil, func(p *docker.Environment) {
 				db := through(t, p, "c1")
-				must(t, db.Ping())
 				if early {
 					does(t, p, db, "c1", 1, insert, 5)
 					inStep(t, p, "mysql-1b")
@@ -300,7 +299,6 @@ func TestMySQLLosesAnAnswer(t *testing.T) {
 			w := &witness{}
 			observed(t, tables(t, catalogue.Server{}, w, nil, func(p *docker.Environment) {
 				db := through(t, p, "c1")
-				must(t, db.Ping())
 				must(t, p.Impair(1, faults.Impairment{Client: "c1", Server: "mysql-1", Direction: faults.ToClient, Action: action}))
 				if err := try(p, db, "c1", 1, 2*time.Second, insert, 5); err == nil {
 					t.Error("the answer came")
