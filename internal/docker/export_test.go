@@ -14,6 +14,21 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
+// These make a server whose power can fail, and make it fail.
+const (
+	KeepSynced = keepSynced
+	Faketime   = `echo +0 >/faketime/offset && ` + faketime
+	PowerLoss  = powerLoss
+)
+
+// Run runs a shell script in the container of m. With detach it does not wait for its end.
+func (m *Member) Run(ctx context.Context, script string, detach bool) error {
+	if detach {
+		return m.spawn(ctx, script)
+	}
+	return m.sh(ctx, script)
+}
+
 // OwnerOf returns the owner of a process of this machine that started this many ticks
 // earlier.
 func OwnerOf(pid int, earlier uint64) string {

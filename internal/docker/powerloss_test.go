@@ -42,13 +42,8 @@ func TestPowerLoss(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			do, remove, err := docker.Container(t.Context(), t.Output())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				must(t, remove())
-			}()
+			m := dockertest.Group(t, 1)[0]
+			do := func(script string, detach bool) error { return m.Run(t.Context(), script, detach) }
 			start := c.before + docker.KeepSynced +
 				`exec redis-server --dir /data --pidfile /data/pid --logfile /data/log --save "" --appendonly yes --appendfsync ` + c.fsync
 			for try := 1; ; try++ {
