@@ -49,7 +49,9 @@ func (c *client) acquired(op env.Op, until time.Duration, err error) time.Durati
 			}
 		}
 		n.held = kept
-	case !isAnswer(err):
+	case errors.Is(err, env.ErrTimeout) || errors.Is(err, env.ErrCrashed):
+		// Any other error is a worker's answer: the client got nothing, and holds the
+		// same as before.
 		n.open(op, 0) // the history does not have its grant, if there is one
 	}
 	time.AfterFunc(recordTime, func() { c.flushNews(op.Index) })
@@ -74,12 +76,6 @@ func (c *client) released(op env.Op) {
 	}
 }
 
-// isAnswer reports whether an acquire's error is a worker's answer: the client got
-// nothing, and holds the same as before.
-func isAnswer(err error) bool {
-	return !errors.Is(err, env.ErrTimeout) && !errors.Is(err, env.ErrCrashed)
-}
-
 // flushNews reports the held news, once the end of the acquire is recorded; 0: of none.
 func (c *client) flushNews(acquire int) {
 	c.mu.Lock()
@@ -98,7 +94,9 @@ func (c *client) flushNews(acquire int) {
 	}
 	c.mu.Unlock()
 	for _, e := range entries {
-		c.report(e)
+		if e.Op.V > 0 && (e.F == history.Lost || e.ValidUntil > 0) { // otherwise its grant is unknown
+			c.run.observer.Report(e)
+		}
 	}
 }
 
@@ -144,11 +142,4 @@ func (c *client) entry(a worker.Answer) history.Entry {
 		e.F, e.ValidUntil = history.Valid, c.validUntil(a)
 	}
 	return e
-}
-
-// report records news, unless its grant is unknown.
-func (c *client) report(e history.Entry) {
-	if e.Op.V > 0 && (e.F == history.Lost || e.ValidUntil > 0) {
-		c.run.observer.Report(e)
-	}
 }

@@ -58,7 +58,12 @@ func (t *redisTalk) reply() (parcel, error) {
 	if raw[0] == '>' {
 		return p, nil
 	}
-	q := t.nextAnswered()
+	var q *request // that the reply answers
+	t.mu.Lock()
+	if len(t.unanswered) > 0 {
+		q, t.unanswered = t.unanswered[0], t.unanswered[1:]
+	}
+	t.mu.Unlock()
 	p.kind = q.kind()
 	if q != nil && t.feed != nil {
 		p.pass = func(<-chan struct{}) {
@@ -68,18 +73,6 @@ func (t *redisTalk) reply() (parcel, error) {
 		}
 	}
 	return p, nil
-}
-
-// nextAnswered removes and returns the request that the next reply answers.
-func (t *redisTalk) nextAnswered() *request {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.unanswered) == 0 {
-		return nil
-	}
-	q := t.unanswered[0]
-	t.unanswered = t.unanswered[1:]
-	return q
 }
 
 // reach implements farServer: it registers the connection with the feed, and waits while
