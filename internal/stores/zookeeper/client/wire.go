@@ -181,7 +181,11 @@ func (w *wire) receive(p jute.Packet) {
 		p = p.Skip(4)
 		timeout, p := p.Int()
 		id, _ := p.Long()
-		s.noteGrant(id, time.Duration(timeout)*time.Millisecond)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if id != 0 { // the server accepts the session
+			s.id, s.timeout = id, time.Duration(timeout)*time.Millisecond
+		}
 		return
 	}
 	xid, p := p.Int()
@@ -204,15 +208,6 @@ func (w *wire) receive(p jute.Packet) {
 	s.mu.Unlock()
 	if xid == xidClose && code == 0 {
 		s.finish(zookeeper.ErrClosed, zookeeper.Closed)
-	}
-}
-
-// noteGrant notes the server's data of the session that it accepts; id 0: none.
-func (s *session) noteGrant(id int64, timeout time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if id != 0 {
-		s.id, s.timeout = id, timeout
 	}
 }
 
