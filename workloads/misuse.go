@@ -95,7 +95,7 @@ func (r Random) askBriefly(c Client, ask func(time.Duration) Result) Result {
 // a short time only, because a lock that does not know its holder refuses it. It
 // returns the value and result with which the outer section goes on.
 func (r Random) nestedSection(c Client, value int64, read Result) (int64, Result) {
-	if got := c.Acquire(r.Lease / briefWait); got != OK {
+	if got := c.Acquire(r.Lease/briefWait, false); got != OK {
 		if got == Dead {
 			read = Dead
 		}

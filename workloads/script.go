@@ -150,13 +150,9 @@ func (s *section) do(c Client, step Step) Result {
 
 // ask asks until its limit. It repeats a request that found no server.
 func (s Step) ask(c Client, lease time.Duration) Result {
-	acquire := c.Acquire
-	if s.Unfair {
-		acquire = c.AcquireUnfair
-	}
 	end := c.Now() + s.Limit
 	for {
-		res := acquire(end - c.Now())
+		res := c.Acquire(end-c.Now(), s.Unfair)
 		if res == Waits {
 			return c.Abandon()
 		}

@@ -16,10 +16,8 @@ type Client interface {
 
 	// Acquire asks once and waits for at most timeout. After Waits the next call goes
 	// on waiting, unless Abandon comes first. A grant is nested in those that the
-	// client holds.
-	Acquire(timeout time.Duration) Result
-	// AcquireUnfair is Acquire out of turn, if the lock supports that.
-	AcquireUnfair(timeout time.Duration) Result
+	// client holds. unfair: out of turn, if the lock supports that.
+	Acquire(timeout time.Duration, unfair bool) Result
 	// Abandon ends the wait of an acquire that returned Waits.
 	Abandon() Result
 	// Read and Write access the guarded resource; a timeout of 0 is T/4.
@@ -146,10 +144,8 @@ func pass(c Client, what string, most time.Duration) {
 // acquire asks as the workload says. leaves: after a refusal the client stays away for
 // a while.
 func (r Random) acquire(c Client) (got Result, leaves bool) {
-	ask := c.Acquire
-	if r.Workload.unfair && r.Nth%2 == 0 {
-		ask = c.AcquireUnfair
-	}
+	unfair := r.Workload.unfair && r.Nth%2 == 0
+	ask := func(timeout time.Duration) Result { return c.Acquire(timeout, unfair) }
 	switch {
 	case r.Once:
 		res := ask(3 * r.Lease)

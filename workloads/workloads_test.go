@@ -27,17 +27,16 @@ type client struct {
 func (c *client) note(format string, args ...any) {
 	c.done = append(c.done, fmt.Sprintf("%v %s", c.now, fmt.Sprintf(format, args...)))
 }
-func (c *client) Now() time.Duration                             { return c.now }
-func (c *client) Sleep(d time.Duration)                          { c.now += max(d, 0) }
-func (c *client) Rand(what string, n int64) int64                { return min(c.draws[what], n-1) }
-func (c *client) Next()                                          { c.note("next") }
-func (c *client) Acquire(timeout time.Duration) workloads.Result { return c.ask("acquire", timeout) }
+func (c *client) Now() time.Duration              { return c.now }
+func (c *client) Sleep(d time.Duration)           { c.now += max(d, 0) }
+func (c *client) Rand(what string, n int64) int64 { return min(c.draws[what], n-1) }
+func (c *client) Next()                           { c.note("next") }
 
-func (c *client) AcquireUnfair(timeout time.Duration) workloads.Result {
-	return c.ask("acquire out of turn", timeout)
-}
-
-func (c *client) ask(how string, timeout time.Duration) workloads.Result {
+func (c *client) Acquire(timeout time.Duration, unfair bool) workloads.Result {
+	how := "acquire"
+	if unfair {
+		how = "acquire out of turn"
+	}
 	c.note("%s %v", how, timeout)
 	if len(c.acquires) == 0 {
 		return workloads.OK

@@ -49,13 +49,6 @@ func (c *client) innermost() openGrant {
 	return openGrant{}
 }
 
-// pop removes the client's innermost grant.
-func (c *client) pop() {
-	if n := len(c.open); n > 0 {
-		c.open = c.open[:n-1]
-	}
-}
-
 func (c *client) Now() time.Duration    { return c.rec.environment.Now() }
 func (c *client) Sleep(d time.Duration) { c.rec.environment.Sleep(d) }
 func (c *client) Until() time.Duration  { return c.rec.leaseOf(c.innermost().grant) }
@@ -86,15 +79,12 @@ func (c *client) Rand(what string, n int64) int64 {
 }
 func (c *client) Healed() (time.Duration, bool) { return c.rec.injector.healed() }
 
-// killed reports whether the client is dead.
-func (c *client) killed() bool { return c.itself().dead.Load() }
-
-// itself returns the client of an unrequested entry, or c.
-func (c *client) itself() *client {
+// killed reports whether the client is dead; for an unrequested entry, its client.
+func (c *client) killed() bool {
 	if c.owner != nil {
-		return c.owner
+		c = c.owner
 	}
-	return c
+	return c.dead.Load()
 }
 
 // op describes the operation that invoke has just recorded, with the client's innermost
@@ -109,20 +99,19 @@ func (c *client) op(index int, timeout time.Duration) env.Op {
 
 // asking describes the client's last acquire.
 func (c *client) asking(unfair bool) env.Op {
-	return env.Op{
-		Index: c.acquire, Acquisition: c.acquisition, Lock: LockName,
-		Grant: c.innermost().grant, Acquire: c.acquire, Unfair: unfair,
-	}
+	op := c.op(c.acquire, 0)
+	op.Acquire, op.Unfair = c.acquire, unfair
+	return op
 }
 
-func (c *client) Acquire(timeout time.Duration) workloads.Result { return c.ask(timeout, false) }
-
-func (c *client) AcquireUnfair(timeout time.Duration) workloads.Result { return c.ask(timeout, true) }
-
-func (c *client) ask(timeout time.Duration, unfair bool) workloads.Result {
+// Acquire notes in the history that it asks out of turn, for readers only.
+func (c *client) Acquire(timeout time.Duration, unfair bool) workloads.Result {
+	text := ""
+	if unfair {
+		text = "out of turn"
+	}
 	if !c.waits {
-		c.acquire = c.rec.invokeAcquire(c, unfair)
-		if c.acquire == 0 {
+		if c.acquire = c.rec.invoke(c, history.Acquire, 0, history.Opt{}, text); c.acquire == 0 {
 			return workloads.Dead
 		}
 	}
@@ -152,7 +141,7 @@ func (c *client) Abandon() workloads.Result {
 
 func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {
 	grant := c.innermost().grant
-	index := c.rec.invoke(c, history.Read, grant, history.Opt{})
+	index := c.rec.invoke(c, history.Read, grant, history.Opt{}, "")
 	if index == 0 {
 		return 0, workloads.Dead
 	}
@@ -166,7 +155,7 @@ func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {
 
 func (c *client) Write(value int64, timeout time.Duration) workloads.Result {
 	grant := c.innermost().grant
-	index := c.rec.invoke(c, history.Write, grant, history.Some(value))
+	index := c.rec.invoke(c, history.Write, grant, history.Some(value), "")
 	if index == 0 {
 		return workloads.Dead
 	}
@@ -188,11 +177,11 @@ func (c *client) ReleaseName() workloads.Result {
 
 func (c *client) release(do func(env.Op) error) workloads.Result {
 	grant := c.innermost().grant
-	index := c.rec.invoke(c, history.Release, grant, history.Opt{})
+	index := c.rec.invoke(c, history.Release, grant, history.Opt{}, "")
 	if index == 0 {
 		return workloads.Dead
 	}
 	err := do(c.op(index, 0))
-	c.pop()
+	c.open = c.open[:max(0, len(c.open)-1)]
 	return c.rec.complete(c, history.Release, grant, history.Opt{}, err)
 }

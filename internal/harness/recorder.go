@@ -150,29 +150,17 @@ func (r *recorder) commit(e *history.Entry) int {
 
 // invoke records the start of an operation and returns its index; 0: the client is
 // dead, and nothing begins.
-func (r *recorder) invoke(c *client, f string, grant int, value history.Opt) int {
+func (r *recorder) invoke(c *client, f string, grant int, value history.Opt, text string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.killed() || r.closed {
 		return 0
 	}
 	e := r.nextOf(c, history.Invoke, f, grant)
-	e.Value = value
-	return r.commit(e)
-}
-
-// invokeAcquire is invoke for an acquire. The text "out of turn" is for readers only.
-func (r *recorder) invokeAcquire(c *client, unfair bool) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if c.killed() || r.closed {
-		return 0
+	e.Value, e.Text = value, text
+	if f == history.Acquire {
+		c.asks = e.Index
 	}
-	e := r.nextOf(c, history.Invoke, history.Acquire, 0)
-	if unfair {
-		e.Text = "out of turn"
-	}
-	c.asks = e.Index
 	return r.commit(e)
 }
 
@@ -377,7 +365,7 @@ func (r *recorder) Enter(name string, g env.Grant) env.Op {
 	r.process++
 	e := &client{rec: r, name: name, n: c.n, process: r.process, end: c.end, owner: c, acquisition: c.acquisition}
 	r.mu.Unlock()
-	if e.acquire = r.invokeAcquire(e, false); e.acquire == 0 {
+	if e.acquire = r.invoke(e, history.Acquire, 0, history.Opt{}, ""); e.acquire == 0 {
 		return env.Op{}
 	}
 	grant := r.granted(e, e.acquire, g)
@@ -402,7 +390,7 @@ func (r *recorder) Section(_ string, acquire env.Op) {
 	delete(r.entries, acquire.Index)
 	r.mu.Unlock()
 	if r.section(e) != workloads.Dead {
-		r.invoke(e, history.Release, e.innermost().grant, history.Opt{})
+		r.invoke(e, history.Release, e.innermost().grant, history.Opt{}, "")
 	}
 }
 
