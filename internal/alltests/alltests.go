@@ -8,3 +8,11 @@ import "os"
 // missing. By default go test takes minutes: budgets are small, and few tests use real
 // servers.
 func Wanted() bool { return os.Getenv("LOCKCHECK_TESTS") == "all" }
+
+// Budget returns the large budget if all tests are wanted, else the small one.
+func Budget[T any](large, small T) T {
+	if Wanted() {
+		return large
+	}
+	return small
+}

@@ -89,6 +89,15 @@ func (h *Host) Backoff(ctx context.Context, shortest, _ time.Duration) error {
 // Go starts a task, like Start.
 func (h *Host) Go(body func(context.Context)) locks.Task { return h.Start(body) }
 
+// Does runs f as a task of the host while d passes. It must have ended then.
+func (h *Host) Does(d time.Duration, f func(context.Context)) {
+	h.desk.T.Helper()
+	k := h.Start(f)
+	if h.desk.Pass(h.desk.Time + d); !k.Done {
+		h.desk.T.Fatal("the task does not end")
+	}
+}
+
 // Kill ends the host's tasks but not its sessions.
 func (h *Host) Kill() {
 	h.dead = true

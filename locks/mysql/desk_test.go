@@ -82,20 +82,11 @@ func (c *client) wants(l locks.Locker, works, end time.Duration) *run {
 	return r
 }
 
-// does runs f as a task of the client and lets d pass.
-func (c *client) does(d time.Duration, f func()) {
-	c.T.Helper()
-	k := c.Start(func(context.Context) { f() })
-	if c.Pass(c.Time + d); !k.Done {
-		c.T.Fatal("the task does not end")
-	}
-}
-
 // take is an acquire that must succeed soon.
 func (c *client) take(l locks.Locker) (g locks.Lease) {
 	c.T.Helper()
 	var err error
-	c.does(second, func() { g, err = l.Acquire(c.Ends(c.Time+second), "a") })
+	c.Does(second, func(context.Context) { g, err = l.Acquire(c.Ends(c.Time+second), "a") })
 	if err != nil {
 		c.T.Fatal(err)
 	}
@@ -105,6 +96,6 @@ func (c *client) take(l locks.Locker) (g locks.Lease) {
 // release releases g.
 func (c *client) release(g locks.Lease) (err error) {
 	c.T.Helper()
-	c.does(2*lease, func() { err = g.Release(c.Life()) })
+	c.Does(2*lease, func(context.Context) { err = g.Release(c.Life()) })
 	return err
 }

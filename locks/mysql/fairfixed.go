@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,9 +39,7 @@ type fairFixed struct {
 // Chinese), for the idea; the Redis manual, "Distributed Locks with Redis", for
 // the owner; M. Kleppmann, How to do distributed locking, for the token.
 func NewFairFixed(h locks.Host, p mysql.Port, o Options) locks.Locker {
-	if o.Timeout == 0 {
-		o.Timeout = o.TTL / 10
-	}
+	o.Timeout = cmp.Or(o.Timeout, o.TTL/10)
 	return &fairFixed{locker: newLocker(h, p, o)}
 }
 

@@ -7,6 +7,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +42,7 @@ type locker struct {
 }
 
 func newLocker(h locks.Host, p mysql.Port, o Options) locker {
-	if o.Timeout == 0 {
-		o.Timeout = o.TTL / 4
-	}
+	o.Timeout = cmp.Or(o.Timeout, o.TTL/4)
 	return locker{o, h, p}
 }
 

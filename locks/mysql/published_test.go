@@ -23,7 +23,7 @@ func (d *desk) queue() mysql.Text { return d.rows["a"].Queue }
 
 // releaseName is the call of a finally block.
 func (c *client) releaseName(l locks.Locker) (err error) {
-	c.does(second, func() { err = l.(locks.NameReleaser).ReleaseName(c.Life(), "a") })
+	c.Does(second, func(context.Context) { err = l.(locks.NameReleaser).ReleaseName(c.Life(), "a") })
 	return err
 }
 
@@ -244,7 +244,7 @@ func TestTheHeadHasTheLock(t *testing.T) {
 	d = newDesk(t)
 	a, b = d.client(), d.client()
 	unfair := a.lock(mysqllocks.NewFair)
-	a.does(second, func() {
+	a.Does(second, func(context.Context) {
 		if _, err := unfair.(locks.UnfairLocker).AcquireUnfair(a.Life(), "a"); err != nil {
 			t.Error(err)
 		}

@@ -52,6 +52,15 @@ func (c *client) port() zookeeper.Port { return zookeeper.Port{Transport: c} }
 
 type makeLock func(locks.Host, zookeeper.Port, zklocks.Options) locks.Locker
 
+var recipes = map[string]makeLock{
+	"predecessor":      zklocks.NewPredecessor,
+	"recheck":          zklocks.NewPredecessorRecheck,
+	"leaky":            zklocks.NewPredecessorLeakyTimeout,
+	"children":         zklocks.NewChildren,
+	"recipe":           zklocks.NewRecipe,
+	"recipe by czxids": byCzxids,
+}
+
 var options = zklocks.Options{TTL: lease}
 
 // run is a client that acquires the lock a and holds it for some time.

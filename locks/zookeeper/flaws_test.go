@@ -26,25 +26,22 @@ func (d *desk) queue(create makeLock, works ...time.Duration) (runs []*run) {
 }
 
 func TestAWaiterThatDiesLetsTheNextOneIn(t *testing.T) {
-	for name, tt := range map[string]struct {
-		new  makeLock
-		most int
-	}{
-		"predecessor": {zklocks.NewPredecessor, 2},
-		"recheck":     {zklocks.NewPredecessorRecheck, 1},
-		"leaky":       {zklocks.NewPredecessorLeakyTimeout, 1},
-		"children":    {zklocks.NewChildren, 2}, // even without a fault
-		"recipe":      {zklocks.NewRecipe, 1},
+	for name, most := range map[string]int{
+		"predecessor": 2,
+		"recheck":     1,
+		"leaky":       1,
+		"children":    2, // even without a fault
+		"recipe":      1,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
-			d.queue(tt.new, 20*second, 0, second)
+			d.queue(recipes[name], 20*second, 0, second)
 			d.clients[1].Kill()
 			d.Pass(6 * second)
 			d.clients[1].expire()
 			d.Pass(60 * second)
-			if d.most != tt.most {
-				t.Errorf("%d were in, want %d: %q", d.most, tt.most, d.Log)
+			if d.most != most {
+				t.Errorf("%d were in, want %d: %q", d.most, most, d.Log)
 			}
 		})
 	}
@@ -53,20 +50,17 @@ func TestAWaiterThatDiesLetsTheNextOneIn(t *testing.T) {
 // The last of four lists the queue while the third is gone. It is paused before
 // it sets its watch, while the second goes as well.
 func TestTwoWaitersThatDieLetTheLastOneIn(t *testing.T) {
-	for name, tt := range map[string]struct {
-		new  makeLock
-		most int
-	}{
-		"recheck": {zklocks.NewPredecessorRecheck, 2},
-		"leaky":   {zklocks.NewPredecessorLeakyTimeout, 2},
-		"recipe":  {zklocks.NewRecipe, 1},
+	for name, most := range map[string]int{
+		"recheck": 2,
+		"leaky":   2,
+		"recipe":  1,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
-			d.queue(tt.new, 20*second, second, second)
+			d.queue(recipes[name], 20*second, second, second)
 			last := d.client()
 			last.faults[5] = fault{held: 2 * second} // create, list, watch, list, watch
-			last.wants(tt.new, second, never)
+			last.wants(recipes[name], second, never)
 			d.Pass(second)
 			d.clients[2].Kill()
 			d.clients[2].expire()
@@ -74,8 +68,8 @@ func TestTwoWaitersThatDieLetTheLastOneIn(t *testing.T) {
 			d.clients[1].Kill()
 			d.clients[1].expire()
 			d.Pass(60 * second)
-			if d.most != tt.most {
-				t.Errorf("%d were in, want %d: %q", d.most, tt.most, d.Log)
+			if d.most != most {
+				t.Errorf("%d were in, want %d: %q", d.most, most, d.Log)
 			}
 			if got := last.sent[4]; !strings.HasPrefix(got, "exists ") {
 				t.Errorf("held before %q", got)
@@ -86,26 +80,23 @@ func TestTwoWaitersThatDieLetTheLastOneIn(t *testing.T) {
 
 // The second is paused between its list and its watch, while the holder leaves.
 func TestAPredecessorThatGoesBeforeTheWatch(t *testing.T) {
-	for name, tt := range map[string]struct {
-		new    makeLock
-		zombie bool
-	}{
-		"predecessor": {zklocks.NewPredecessor, true},
-		"recheck":     {zklocks.NewPredecessorRecheck, true},
-		"recipe":      {zklocks.NewRecipe, false},
+	for name, zombie := range map[string]bool{
+		"predecessor": true,
+		"recheck":     true,
+		"recipe":      false,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			first := d.client()
-			first.wants(tt.new, second, never)
+			first.wants(recipes[name], second, never)
 			d.Pass(100 * ms)
 			slow := d.client()
 			slow.faults[3] = fault{held: 2 * second}
-			second := slow.wants(tt.new, second, never)
+			second := slow.wants(recipes[name], second, never)
 			d.Pass(200 * ms)
-			third := d.client().wants(tt.new, 0, never)
+			third := d.client().wants(recipes[name], 0, never)
 			d.Pass(300 * lease)
-			if !tt.zombie {
+			if !zombie {
 				d.Story("c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out")
 				return
 			}
@@ -160,29 +151,26 @@ func TestTheHerdMissesItsHead(t *testing.T) {
 
 // A waiter gives up.
 func TestATimeoutThatLeavesItsNode(t *testing.T) {
-	for name, tt := range map[string]struct {
-		new   makeLock
-		leaks bool
-	}{
-		"predecessor": {zklocks.NewPredecessor, false},
-		"recheck":     {zklocks.NewPredecessorRecheck, false},
-		"leaky":       {zklocks.NewPredecessorLeakyTimeout, true},
-		"children":    {zklocks.NewChildren, false},
-		"recipe":      {zklocks.NewRecipe, false},
+	for name, leaks := range map[string]bool{
+		"predecessor": false,
+		"recheck":     false,
+		"leaky":       true,
+		"children":    false,
+		"recipe":      false,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
-			d.client().wants(tt.new, second, never)
+			d.client().wants(recipes[name], second, never)
 			d.Pass(100 * ms)
-			waiter := d.client().wants(tt.new, second, 600*ms)
+			waiter := d.client().wants(recipes[name], second, 600*ms)
 			d.Pass(3 * second)
-			d.client().wants(tt.new, second, never)
+			d.client().wants(recipes[name], second, never)
 			d.Pass(300 * lease)
 			entered := d.Log[len(d.Log)-1] == "c3 out"
-			if errors.Is(waiter.err, locks.ErrNotAcquired) == tt.leaks || locks.IsDefinite(waiter.err) == tt.leaks || entered == tt.leaks {
+			if errors.Is(waiter.err, locks.ErrNotAcquired) == leaks || locks.IsDefinite(waiter.err) == leaks || entered == leaks {
 				t.Errorf("%v; %q", waiter.err, d.Log)
 			}
-			if left := len(d.list("/a")); left > 0 != tt.leaks {
+			if left := len(d.list("/a")); left > 0 != leaks {
 				t.Errorf("%d nodes left", left)
 			}
 		})
@@ -191,24 +179,21 @@ func TestATimeoutThatLeavesItsNode(t *testing.T) {
 
 // A create is executed, but its answer is lost.
 func TestANodeThatNobodyKnows(t *testing.T) {
-	for name, tt := range map[string]struct {
-		new    makeLock
-		orphan bool
-	}{
-		"predecessor": {zklocks.NewPredecessor, true},
-		"recheck":     {zklocks.NewPredecessorRecheck, true},
-		"children":    {zklocks.NewChildren, true},
-		"recipe":      {zklocks.NewRecipe, false},
+	for name, orphan := range map[string]bool{
+		"predecessor": true,
+		"recheck":     true,
+		"children":    true,
+		"recipe":      false,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			first := d.client()
 			first.faults[3] = after // create, create the parent, create
-			r := first.wants(tt.new, second, never)
+			r := first.wants(recipes[name], second, never)
 			d.Pass(second)
-			d.client().wants(tt.new, second, never)
+			d.client().wants(recipes[name], second, never)
 			d.Pass(300 * lease)
-			if !tt.orphan {
+			if !orphan {
 				d.Story("c1 in", "c1 out", "c2 in", "c2 out")
 				return
 			}
@@ -223,18 +208,15 @@ func TestANodeThatNobodyKnows(t *testing.T) {
 // Events of a session are not processed while the critical section runs in the
 // event thread.
 func TestTheEventThreadIsBlocked(t *testing.T) {
-	for name, tt := range map[string]struct {
-		new  makeLock
-		told bool
-	}{
-		"predecessor": {zklocks.NewPredecessor, false},
-		"recheck":     {zklocks.NewPredecessorRecheck, false},
-		"children":    {zklocks.NewChildren, false},
-		"recipe":      {zklocks.NewRecipe, true},
+	for name, told := range map[string]bool{
+		"predecessor": false,
+		"recheck":     false,
+		"children":    false,
+		"recipe":      true,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
-			runs := d.queue(tt.new, 0, second, 20*second)
+			runs := d.queue(recipes[name], 0, second, 20*second)
 			holder := d.clients[2]
 			d.Pass(5 * second)
 			if !slices.Contains(d.Log, "c3 in") || slices.Contains(d.Log, "c3 out") {
@@ -242,7 +224,7 @@ func TestTheEventThreadIsBlocked(t *testing.T) {
 			}
 			holder.expire()
 			d.Pass(60 * second)
-			if told := len(holder.Lost) > 0; told != tt.told || !errors.Is(runs[2].err, locks.ErrLost) {
+			if len(holder.Lost) > 0 != told || !errors.Is(runs[2].err, locks.ErrLost) {
 				t.Errorf("losses at %v, finally %v", holder.Lost, runs[2].err)
 			}
 		})

@@ -12,22 +12,19 @@ import (
 // Each lock reports the position of its node once, as soon as it knows it: both
 // holders and waiters do.
 func TestPlaces(t *testing.T) {
-	for name, tt := range map[string]struct {
-		new  makeLock
-		want string
-	}{
-		"predecessor":      {zklocks.NewPredecessor, "[[0] [1] [2]]"},
-		"recheck":          {zklocks.NewPredecessorRecheck, "[[0] [1] [2]]"},
-		"leaky":            {zklocks.NewPredecessorLeakyTimeout, "[[0] [1] [2]]"},
-		"children":         {zklocks.NewChildren, "[[0] [1] [2]]"},
-		"recipe":           {zklocks.NewRecipe, "[[0] [1] [2]]"},
-		"recipe by czxids": {byCzxids, "[[2] [3] [4]]"},
+	for name, want := range map[string]string{
+		"predecessor":      "[[0] [1] [2]]",
+		"recheck":          "[[0] [1] [2]]",
+		"leaky":            "[[0] [1] [2]]",
+		"children":         "[[0] [1] [2]]",
+		"recipe":           "[[0] [1] [2]]",
+		"recipe by czxids": "[[2] [3] [4]]",
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
-			d.queue(tt.new, 3*second, second, second)
+			d.queue(recipes[name], 3*second, second, second)
 			d.Pass(4 * second) // the second one has been woken
-			d.wantPlaces(tt.want)
+			d.wantPlaces(want)
 		})
 	}
 }
@@ -77,21 +74,18 @@ func TestAnotherPlace(t *testing.T) {
 // A number that has overflowed gives no place, because the counter may return to
 // an earlier value. The transaction does.
 func TestNoPlace(t *testing.T) {
-	for name, tt := range map[string]struct {
-		new  makeLock
-		want string
-	}{
-		"predecessor":      {zklocks.NewPredecessor, "[[2147483647] []]"},
-		"recipe":           {zklocks.NewRecipe, "[[2147483647] []]"},
-		"recipe by czxids": {byCzxids, "[[1] [2]]"},
+	for name, want := range map[string]string{
+		"predecessor":      "[[2147483647] []]",
+		"recipe":           "[[2147483647] []]",
+		"recipe by czxids": "[[1] [2]]",
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			d.underWay = true
 			d.nodes["/a"] = &node{count: math.MaxInt32}
-			d.queue(tt.new, 2*second, 2*second)
+			d.queue(recipes[name], 2*second, 2*second)
 			d.Pass(second)
-			d.wantPlaces(tt.want)
+			d.wantPlaces(want)
 		})
 	}
 }

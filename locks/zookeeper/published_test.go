@@ -73,9 +73,9 @@ func TestAWaiterThatNothingWakes(t *testing.T) {
 
 // A session that ends while its client waits ends the Run: no node is left.
 func TestASessionThatEndsInTheQueue(t *testing.T) {
-	for name, create := range map[string]makeLock{"predecessor": zklocks.NewPredecessor, "recheck": zklocks.NewPredecessorRecheck, "children": zklocks.NewChildren} {
+	for _, name := range []string{"predecessor", "recheck", "children"} {
 		d := newDesk(t)
-		runs := d.queue(create, 2*second, second)
+		runs := d.queue(recipes[name], 2*second, second)
 		d.clients[1].expire()
 		d.Pass(lease)
 		if err := runs[1].err; !errors.Is(err, zookeeper.ErrSessionExpired) || !locks.IsDefinite(err) {
@@ -108,16 +108,16 @@ func TestTheDeleteOfAnEntry(t *testing.T) {
 
 // Without a session there is no effect.
 func TestNoSession(t *testing.T) {
-	for name, create := range map[string]makeLock{"predecessor": zklocks.NewPredecessor, "children": zklocks.NewChildren, "recipe": zklocks.NewRecipe} {
+	for _, name := range []string{"predecessor", "children", "recipe"} {
 		d := newDesk(t)
 		c := d.client()
 		c.unreachable = zookeeper.ErrTimeout
-		r := c.wants(create, second, never)
+		r := c.wants(recipes[name], second, never)
 		d.Pass(lease)
 		if !r.task.Done || !errors.Is(r.err, zookeeper.ErrTimeout) || !locks.IsDefinite(r.err) {
 			t.Errorf("%s: %v", name, r.err)
 		}
-		r = d.client().wants(create, second, 0)
+		r = d.client().wants(recipes[name], second, 0)
 		d.Pass(2 * lease)
 		if !errors.Is(r.err, locks.ErrNotAcquired) {
 			t.Errorf("%s: %v", name, r.err)

@@ -136,9 +136,8 @@ func TestTheRecipeGivesUp(t *testing.T) {
 func (c *client) take(l locks.Locker, name string) (got locks.Lease) {
 	c.T.Helper()
 	var err error
-	k := c.Start(func(ctx context.Context) { got, err = l.Acquire(ctx, name) })
-	c.Pass(c.Time + lease)
-	if !k.Done || err != nil {
+	c.Does(lease, func(ctx context.Context) { got, err = l.Acquire(ctx, name) })
+	if err != nil {
 		c.T.Fatalf("the acquire of %s: %v", name, err)
 	}
 	return got
@@ -146,11 +145,7 @@ func (c *client) take(l locks.Locker, name string) (got locks.Lease) {
 
 func (c *client) release(l locks.Lease) (err error) {
 	c.T.Helper()
-	k := c.Start(func(ctx context.Context) { err = l.Release(ctx) })
-	c.Pass(c.Time + lease)
-	if !k.Done {
-		c.T.Fatal("the release does not return")
-	}
+	c.Does(lease, func(ctx context.Context) { err = l.Release(ctx) })
 	return err
 }
 
@@ -289,12 +284,11 @@ func TestTwoLocksAtOnce(t *testing.T) {
 		}
 	}
 	last := c.take(l, "a")
-	c.Start(func(ctx context.Context) {
+	c.Does(second, func(ctx context.Context) {
 		if err := l.Close(ctx); err != nil {
 			t.Error(err)
 		}
 	})
-	d.Pass(d.Time + second)
 	if open := slices.IndexFunc(c.opened, func(s *session) bool { return s.ended == nil }); open < 0 {
 		t.Error("a close has ended a lease")
 	}

@@ -14,34 +14,29 @@ import (
 // one waiter.
 func TestRecipes(t *testing.T) {
 	for name, tt := range map[string]struct {
-		new    makeLock
 		alone  []string
 		behind []string
 	}{
 		"predecessor": {
-			zklocks.NewPredecessor,
 			[]string{"create /a/sub", "create /a", "create /a/sub", "list /a", "delete /a/sub0000000000"},
 			[]string{"create /a/sub", "list /a", "get /a/sub0000000000 watch", "delete /a/sub0000000001"},
 		},
 		"recheck": {
-			zklocks.NewPredecessorRecheck,
 			[]string{"create /a/sub", "create /a", "create /a/sub", "list /a", "delete /a/sub0000000000"},
 			[]string{"create /a/sub", "list /a", "get /a/sub0000000000 watch", "list /a", "delete /a/sub0000000001"},
 		},
 		"leaky": {
-			zklocks.NewPredecessorLeakyTimeout,
 			[]string{"create /a/sub", "create /a", "create /a/sub", "list /a", "delete /a/sub0000000000"},
 			[]string{"create /a/sub", "list /a", "get /a/sub0000000000 watch", "list /a", "delete /a/sub0000000001"},
 		},
 		"recipe": {
-			zklocks.NewRecipe,
 			[]string{"create /a/c1-1-lock-", "create /a", "create /a/c1-1-lock-", "list /a", "delete /a/c1-1-lock-0000000000"},
 			[]string{"create /a/c2-1-lock-", "list /a", "exists /a/c1-1-lock-0000000000 watch", "list /a", "delete /a/c2-1-lock-0000000001"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
-			runs := d.queue(tt.new, second, second)
+			runs := d.queue(recipes[name], second, second)
 			d.Pass(lease)
 			for i, want := range [][]string{tt.alone, tt.behind} {
 				if got := d.clients[i].sent; !slices.Equal(got, want) {
@@ -68,14 +63,11 @@ func TestTheHerdLists(t *testing.T) {
 
 // A client keeps its session for the next use, and opens another after its end.
 func TestSessions(t *testing.T) {
-	for name, create := range map[string]makeLock{
-		"predecessor": zklocks.NewPredecessor, "recheck": zklocks.NewPredecessorRecheck,
-		"children": zklocks.NewChildren, "recipe": zklocks.NewRecipe,
-	} {
+	for _, name := range []string{"predecessor", "recheck", "children", "recipe"} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			c := d.client()
-			l := create(c, c.port(), options)
+			l := recipes[name](c, c.port(), options)
 			var runs []*run
 			for i, expires := range []bool{false, true, false, false} {
 				runs = append(runs, c.wantsWith(l, second, never))
@@ -97,13 +89,12 @@ func TestSessions(t *testing.T) {
 			if len(c.opened) != 2 {
 				t.Errorf("%d sessions", len(c.opened))
 			}
-			closing := c.Start(func(ctx context.Context) {
+			c.Does(second, func(ctx context.Context) {
 				if err := l.Close(ctx); err != nil {
 					t.Error(err)
 				}
 			})
-			d.Pass(d.Time + second)
-			if !closing.Done || c.opened[1].ended == nil {
+			if c.opened[1].ended == nil {
 				t.Error("the session has not been closed")
 			}
 		})

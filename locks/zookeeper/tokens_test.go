@@ -16,21 +16,12 @@ import (
 // A node's number is no token after it has restarted, and no order after it has
 // overflowed. The transaction is both.
 func TestTokens(t *testing.T) {
-	for name, tt := range map[string]struct {
-		new    makeLock
-		number []uint64
-		czxid  []uint64
-	}{
-		"predecessor": {zklocks.NewPredecessor, []uint64{1, 2}, []uint64{2, 4}},
-		"recheck":     {zklocks.NewPredecessorRecheck, []uint64{1, 2}, []uint64{2, 4}},
-		"children":    {zklocks.NewChildren, []uint64{1, 2}, []uint64{2, 4}},
-		"recipe":      {zklocks.NewRecipe, []uint64{1, 2}, []uint64{2, 4}},
-	} {
+	for _, name := range []string{"predecessor", "recheck", "children", "recipe"} {
 		t.Run(name, func(t *testing.T) {
-			for _, czxid := range []bool{false, true} {
+			for czxid, want := range map[bool][]uint64{false: {1, 2}, true: {2, 4}} {
 				d := newDesk(t)
 				c := d.client()
-				l := tt.new(c, c.port(), zklocks.Options{TTL: lease, Token: true, Czxid: czxid})
+				l := recipes[name](c, c.port(), zklocks.Options{TTL: lease, Token: true, Czxid: czxid})
 				var tokens []uint64
 				for range 2 {
 					c.Start(func(ctx context.Context) {
@@ -48,10 +39,6 @@ func TestTokens(t *testing.T) {
 						_ = g.Release(ctx)
 					})
 					d.Pass(d.Time + lease)
-				}
-				want := tt.number
-				if czxid {
-					want = tt.czxid
 				}
 				if !slices.Equal(tokens, want) {
 					t.Errorf("tokens %d, want %d", tokens, want)
@@ -108,22 +95,19 @@ func TestTheSameNumber(t *testing.T) {
 // first create is under way when the second comes. By number and by name the
 // second is before the first.
 func TestOverflow(t *testing.T) {
-	for name, tt := range map[string]struct {
-		new  makeLock
-		most int
-	}{
-		"predecessor":      {zklocks.NewPredecessor, 2},
-		"recheck":          {zklocks.NewPredecessorRecheck, 2},
-		"recipe":           {zklocks.NewRecipe, 2},
-		"recipe by czxids": {byCzxids, 1},
+	for name, most := range map[string]int{
+		"predecessor":      2,
+		"recheck":          2,
+		"recipe":           2,
+		"recipe by czxids": 1,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			d.underWay = true
 			d.nodes["/a"] = &node{count: math.MaxInt32}
-			runs := d.queue(tt.new, 2*second, 2*second)
+			runs := d.queue(recipes[name], 2*second, 2*second)
 			d.Pass(lease)
-			if d.most != tt.most || len(d.Log) != 4 {
+			if d.most != most || len(d.Log) != 4 {
 				t.Errorf("%q", d.Log)
 			}
 			if sent := d.clients[1].sent; !slices.ContainsFunc(sent, func(s string) bool { return strings.HasSuffix(s, "-2147483648") }) {

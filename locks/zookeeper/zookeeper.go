@@ -9,6 +9,7 @@
 package zookeeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +42,7 @@ type locker struct {
 }
 
 func newLocker(h locks.Host, p zookeeper.Port, o Options) locker {
-	if o.Timeout == 0 {
-		o.Timeout = o.TTL
-	}
+	o.Timeout = cmp.Or(o.Timeout, o.TTL)
 	return locker{o, h, p}
 }
 
