@@ -152,13 +152,18 @@ func reply(n int64) redis.Reply { return redis.Reply{Kind: redis.Int, Int: n} }
 
 func bulk(s string) redis.Reply { return redis.Reply{Kind: redis.Bulk, Str: s} }
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // take is an acquire that must succeed.
 func take(t *testing.T, l locks.Locker) locks.Lease {
 	t.Helper()
 	lease, err := l.Acquire(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return lease
 }
 

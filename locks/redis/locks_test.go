@@ -37,9 +37,7 @@ func TestRecipes(t *testing.T) {
 			d := newDesk(t, tt.answers...)
 			tt.options.TTL = 10 * time.Second
 			lease := take(t, tt.new(d, d.port(), tt.options))
-			if err := lease.Release(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, lease.Release(t.Context()))
 			if !slices.Equal(d.sent, tt.sent) {
 				t.Errorf("sent %q, want %q", d.sent, tt.sent)
 			}
@@ -65,10 +63,7 @@ func TestReleaseByName(t *testing.T) {
 func TestTokensComeWithTheGrant(t *testing.T) {
 	for _, create := range []makeLock{redislocks.NewSetNX, redislocks.NewSetNXExpire, redislocks.NewSetDel, redislocks.NewSetGetDel, redislocks.NewSetLua, redislocks.NewWatchdog, redislocks.NewWatchdogBlind} {
 		d := newDesk(t, reply(34))
-		lease, err := create(d, d.port(), redislocks.Options{TTL: time.Second, Token: true}).Acquire(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		lease := take(t, create(d, d.port(), redislocks.Options{TTL: time.Second, Token: true}))
 		if token := lease.(locks.Fencer).Token(); token != 34 || !strings.HasPrefix(d.sent[0], "script a {a}:token") {
 			t.Errorf("token %d from %q", token, d.sent)
 		}
@@ -79,29 +74,24 @@ func TestTokensComeWithTheGrant(t *testing.T) {
 // that succeeded.
 func TestUntil(t *testing.T) {
 	no := redis.Reply{Kind: redis.Nil}
-	d := newDesk(t, no, no)
-	lease, err := redislocks.NewSetLua(d, d.port(), redislocks.Options{TTL: 10 * time.Second}).Acquire(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Two tries and two waits of T/100 before; each request takes a millisecond.
-	if want := 2*101*time.Millisecond + 10*time.Second; lease.(locks.Deadliner).Until() != want {
-		t.Errorf("until %v, want %v", lease.(locks.Deadliner).Until(), want)
-	}
-	d = newDesk(t)
-	lease, err = redislocks.NewSetNXExpire(d, d.port(), redislocks.Options{TTL: 10 * time.Second}).Acquire(t.Context(), "a")
-	if want := time.Millisecond + 10*time.Second; err != nil || lease.(locks.Deadliner).Until() != want {
-		t.Errorf("until %v, want %v: PEXPIRE sets the expiry, SETNX does not", lease.(locks.Deadliner).Until(), want)
-	}
-	d = newDesk(t)
-	lease, err = redislocks.NewSetNX(d, d.port(), redislocks.Options{TTL: 10 * time.Second}).Acquire(t.Context(), "a")
-	if err != nil || lease.(locks.Deadliner).Until() != 0 {
-		t.Errorf("a lock without a lease lasts until %v", lease.(locks.Deadliner).Until())
-	}
-	d = newDesk(t)
-	lease, err = redislocks.NewSetLua(d, d.port(), redislocks.Options{TTL: 10 * time.Second, ZeroTTL: true}).Acquire(t.Context(), "a")
-	if err != nil || lease.(locks.Deadliner).Until() != 0 {
-		t.Errorf("a key that never expires lasts until %v", lease.(locks.Deadliner).Until())
+	for _, tt := range []struct {
+		name    string
+		new     makeLock
+		zero    bool // the option ZeroTTL
+		answers []any
+		want    time.Duration
+	}{
+		// Each request takes a millisecond.
+		{"after two tries and two waits of T/100", redislocks.NewSetLua, false, []any{no, no}, 2*101*time.Millisecond + 10*time.Second},
+		{"PEXPIRE sets the expiry, SETNX does not", redislocks.NewSetNXExpire, false, nil, time.Millisecond + 10*time.Second},
+		{"a lock without a lease", redislocks.NewSetNX, false, nil, 0},
+		{"a key that never expires", redislocks.NewSetLua, true, nil, 0},
+	} {
+		d := newDesk(t, tt.answers...)
+		lease := take(t, tt.new(d, d.port(), redislocks.Options{TTL: 10 * time.Second, ZeroTTL: tt.zero}))
+		if got := until(lease); got != tt.want {
+			t.Errorf("%s: until %v, want %v", tt.name, got, tt.want)
+		}
 	}
 }
 
@@ -147,10 +137,7 @@ func TestAReleaseWithoutAnEntryReturnsErrNotHeld(t *testing.T) {
 		"script of a missing key": {redislocks.NewSetLua, redis.Reply{Kind: redis.Int}},
 	} {
 		d := newDesk(t)
-		lease, err := tt.new(d, d.port(), redislocks.Options{TTL: time.Second}).Acquire(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		lease := take(t, tt.new(d, d.port(), redislocks.Options{TTL: time.Second}))
 		d.nodes[0].answers = []any{tt.answer}
 		if err := lease.Release(t.Context()); !errors.Is(err, locks.ErrNotHeld) {
 			t.Errorf("%s: %v", name, err)
@@ -166,9 +153,7 @@ func TestValues(t *testing.T) {
 		d := newDesk(t)
 		l := redislocks.NewSetLua(d, d.port(), redislocks.Options{TTL: time.Second, ReuseID: reuse})
 		for i := range want {
-			if _, err := l.Acquire(t.Context(), "a"); err != nil {
-				t.Fatal(err)
-			}
+			take(t, l)
 			if got := strings.Fields(d.sent[i])[2]; got != want[i] {
 				t.Errorf("reuse %v: acquisition %d wrote %s, want %s", reuse, i+1, got, want[i])
 			}

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,18 +29,14 @@ type recipe struct {
 	grantors bool                                  // only nodes that answered yes get the delete
 }
 
-func newRedlock(h locks.Host, nodes []redis.Port, o Options, r recipe) redlock {
-	if o.Timeout == 0 {
-		o.Timeout = nodeTimeout(o.TTL)
-	}
-	return redlock{newLocker(h, redis.Port{}, o), nodes, r}
-}
-
-// nodeTimeout is the timeout of a request to one of several nodes: far less than
+// newRedlock also sets the timeout of a request to one of several nodes: far less than
 // the lease, so that a dead node does not use it up. The manual says 5 to 50 ms
 // for a lease of 10 s, which is little for a network. This is 250 ms there, and
 // 25 ms for a lease of 1 s.
-func nodeTimeout(ttl time.Duration) time.Duration { return ttl / 40 }
+func newRedlock(h locks.Host, nodes []redis.Port, o Options, r recipe) *redlock {
+	o.Timeout = cmp.Or(o.Timeout, o.TTL/40)
+	return &redlock{newLocker(h, redis.Port{}, o), nodes, r}
+}
 
 // The clocks.
 func mono(h locks.Host) time.Duration { return h.Mono() }

@@ -4,6 +4,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -40,9 +41,7 @@ type locker struct {
 }
 
 func newLocker(h locks.Host, p redis.Port, o Options) locker {
-	if o.Timeout == 0 {
-		o.Timeout = o.TTL / 4
-	}
+	o.Timeout = cmp.Or(o.Timeout, o.TTL/4)
 	l := locker{Options: o, host: h, port: p}
 	if o.ReuseID {
 		l.id = h.Unique()

@@ -19,8 +19,7 @@ import (
 // Sources: the Redis manual, "Distributed Locks with Redis", "The Redlock
 // Algorithm", "Retry on Failure"; S. Sanfilippo, Is Redlock safe?
 func NewRedlock(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
-	r := newRedlock(h, nodes, o, manual)
-	return &r
+	return newRedlock(h, nodes, o, manual)
 }
 
 // manual is Redlock as in the Redis manual.

@@ -52,9 +52,7 @@ func TestRedlockRecipes(t *testing.T) {
 			if d.Time != tt.asking || until(lease) != tt.until {
 				t.Errorf("granted at %v until %v, want at %v until %v", d.Time, until(lease), tt.asking, tt.until)
 			}
-			if err := lease.Release(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, lease.Release(t.Context()))
 			var want []string
 			for _, request := range []string{tt.set, "script a id1"} {
 				for n := range d.nodes {

@@ -10,7 +10,7 @@ import (
 
 // redlockContinue is a redlock whose rounds also renew the lock.
 type redlockContinue struct {
-	redlock
+	*redlock
 	newest string // the value of the last round, successful or not
 }
 

@@ -56,9 +56,7 @@ func TestContinueOnceRenewsNothing(t *testing.T) {
 func TestContinueGoesOnAfterTheRelease(t *testing.T) {
 	d := newNodes(t, 3)
 	l := redislocks.NewRedlockContinue(d, d.ports(), tenSeconds)
-	if err := take(t, l).Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, take(t, l).Release(t.Context()))
 	d.Pass(time.Hour)
 	other := redislocks.NewRedlock(d, d.ports(), tenSeconds)
 	if _, err := other.Acquire(d.Ends(d.Time+time.Minute), "a"); !errors.Is(err, locks.ErrNotAcquired) {
@@ -99,9 +97,7 @@ func TestContinueDeletesWhatItFailsToRenew(t *testing.T) {
 func TestContinueForgetsItsLock(t *testing.T) {
 	d := newNodes(t, 3)
 	l := redislocks.NewRedlockContinue(d, d.ports(), tenSeconds)
-	if err := take(t, l).Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, take(t, l).Release(t.Context()))
 	d.Pass(5*time.Second + 2500*time.Microsecond) // half a millisecond before the task's round
 	lease := take(t, l)
 	d.Pass(d.Time + 10*time.Millisecond)

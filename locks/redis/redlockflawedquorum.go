@@ -12,6 +12,5 @@ import (
 func NewRedlockFlawedQuorum(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
 	flawed := manual
 	flawed.quorum = func(_, answered int) int { return answered/2 + 1 }
-	r := newRedlock(h, nodes, o, flawed)
-	return &r
+	return newRedlock(h, nodes, o, flawed)
 }

@@ -15,6 +15,5 @@ import (
 func NewRedlockFlawedRelease(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
 	flawed := manual
 	flawed.grantors = true
-	r := newRedlock(h, nodes, o, flawed)
-	return &r
+	return newRedlock(h, nodes, o, flawed)
 }

@@ -14,6 +14,5 @@ import (
 func NewRedlockFlawedSeconds(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
 	flawed := manual
 	flawed.clock = wallSeconds
-	r := newRedlock(h, nodes, o, flawed)
-	return &r
+	return newRedlock(h, nodes, o, flawed)
 }

@@ -18,8 +18,7 @@ func NewRedlockFlawedTimeout(h locks.Host, nodes []redis.Port, o Options) locks.
 	o.Timeout = forEver
 	flawed := manual
 	flawed.parallel = false
-	r := newRedlock(h, nodes, o, flawed)
-	return &r
+	return newRedlock(h, nodes, o, flawed)
 }
 
 // forEver is longer than any run: a timeout of 0 would be the transport's

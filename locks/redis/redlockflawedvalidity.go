@@ -14,6 +14,5 @@ import (
 func NewRedlockFlawedValidity(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
 	flawed := manual
 	flawed.restart = true
-	r := newRedlock(h, nodes, o, flawed)
-	return &r
+	return newRedlock(h, nodes, o, flawed)
 }

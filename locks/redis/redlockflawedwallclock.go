@@ -12,6 +12,5 @@ import (
 func NewRedlockFlawedWallClock(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
 	flawed := manual
 	flawed.clock = wall
-	r := newRedlock(h, nodes, o, flawed)
-	return &r
+	return newRedlock(h, nodes, o, flawed)
 }

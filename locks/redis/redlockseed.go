@@ -14,6 +14,5 @@ import (
 // Source: imcoderlemon, Three ways to lock with Redis (in Chinese), the third.
 func NewRedlockSeed(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
 	o.FixedWait = true
-	r := newRedlock(h, nodes, o, recipe{clock: wall, drift: noDrift, quorum: majority})
-	return &r
+	return newRedlock(h, nodes, o, recipe{clock: wall, drift: noDrift, quorum: majority})
 }

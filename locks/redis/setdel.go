@@ -21,7 +21,7 @@ func NewSetDel(h locks.Host, p redis.Port, o Options) locks.Locker {
 }
 
 func (l *setDel) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	return l.acquire(ctx, name, bareDel)
+	return l.acquire(ctx, name, l.try, bareDel)
 }
 
 // deleter is a locker that releases with a bare DEL, which needs no lease.
@@ -37,32 +37,29 @@ func bareDel(ctx context.Context, l *lease) error {
 	return held(l.port.Del(ctx, l.Timeout, l.name))
 }
 
-// acquire is the loop around SET NX PX that most locks share.
-func (l *locker) acquire(ctx context.Context, name string, release func(context.Context, *lease) error) (locks.Lease, error) {
-	g, err := l.take(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	g.release = release
-	return l.newLease(ctx, g)
-}
+// attempt requests the key once.
+type attempt func(ctx context.Context, name, value string) (g lease, ok bool, err error)
 
-// take waits for the key.
-func (l *locker) take(ctx context.Context, name string) (lease, error) {
+// acquire is the loop that most locks share: it repeats an attempt until that has the key.
+func (l *locker) acquire(ctx context.Context, name string, attempt attempt, release func(context.Context, *lease) error) (locks.Lease, error) {
 	value, pause := l.value(), time.Duration(0)
 	for {
 		l.mark(pause)
-		g, ok, err := l.try(ctx, name, value)
-		if err != nil || ok {
-			return g, err
+		g, ok, err := attempt(ctx, name, value)
+		if ok && err == nil {
+			g.release = release
+			return l.newLease(ctx, g)
 		}
-		if pause, err = l.wait(ctx, pause); err != nil {
-			return g, err
+		if err == nil {
+			pause, err = l.wait(ctx, pause)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 }
 
-// try requests the key once.
+// try is an attempt with SET NX PX.
 //
 // A lease counts from the moment before the request was sent: the server cannot
 // have set the key earlier. The lease of a key that never expires has no end.

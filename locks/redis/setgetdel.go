@@ -21,7 +21,7 @@ func NewSetGetDel(h locks.Host, p redis.Port, o Options) locks.Locker {
 }
 
 func (l *setGetDel) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	return l.acquire(ctx, name, func(ctx context.Context, l *lease) error {
+	return l.acquire(ctx, name, l.try, func(ctx context.Context, l *lease) error {
 		now, ok, err := l.port.Get(ctx, l.Timeout, l.name)
 		if err != nil {
 			return err

@@ -23,7 +23,7 @@ func NewSetLua(h locks.Host, p redis.Port, o Options) locks.Locker {
 }
 
 func (l *setLua) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	return l.acquire(ctx, name, compareAndDelete)
+	return l.acquire(ctx, name, l.try, compareAndDelete)
 }
 
 // compareAndDelete releases a lease if it still exists.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
@@ -23,24 +22,16 @@ func NewSetLuaWait(h locks.Host, p redis.Port, o Options) locks.Locker {
 }
 
 func (l *setLuaWait) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	value, pause := l.value(), time.Duration(0)
-	for {
-		l.mark(pause)
-		g, ok, err := l.try(ctx, name, value)
-		if ok && err == nil {
-			ok, err = l.hasReplica(ctx, &g)
-		}
-		if ok && err == nil {
-			g.release = compareAndDelete
-			return l.newLease(ctx, g)
-		}
-		if err == nil {
-			pause, err = l.wait(ctx, pause)
-		}
-		if err != nil {
-			return nil, err
-		}
+	return l.acquire(ctx, name, l.setAndWait, compareAndDelete)
+}
+
+// setAndWait is an attempt with SET NX PX and WAIT.
+func (l *setLuaWait) setAndWait(ctx context.Context, name, value string) (lease, bool, error) {
+	g, ok, err := l.try(ctx, name, value)
+	if ok && err == nil {
+		ok, err = l.hasReplica(ctx, &g)
 	}
+	return g, ok, err
 }
 
 var errNoReplica = errors.New("no replica has the key")

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"time"
 
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
@@ -20,28 +19,16 @@ func NewSetNX(h locks.Host, p redis.Port, o Options) locks.Locker {
 }
 
 func (l *setNX) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	value, pause := l.value(), time.Duration(0)
-	for {
-		l.mark(pause)
-		token, ok, err := l.setNXForever(ctx, name, value)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			return l.newLease(ctx, lease{locker: &l.locker, name: name, value: value, token: token, release: bareDel})
-		}
-		if pause, err = l.wait(ctx, pause); err != nil {
-			return nil, err
-		}
-	}
+	return l.acquire(ctx, name, l.setNXForever, bareDel)
 }
 
-// setNXForever is SETNX, with a token if the options say so.
-func (l *locker) setNXForever(ctx context.Context, name, value string) (token uint64, ok bool, err error) {
+// setNXForever is an attempt with SETNX, with a token if the options say so.
+func (l *locker) setNXForever(ctx context.Context, name, value string) (g lease, ok bool, err error) {
+	g = lease{locker: l, name: name, value: value}
 	if l.Token {
-		token, err = l.port.Grant(ctx, l.Timeout, name, value, l.counter(name), 0)
-		return token, token > 0, err
+		g.token, err = l.port.Grant(ctx, l.Timeout, name, value, l.counter(name), 0)
+		return g, g.token > 0, err
 	}
 	ok, err = l.port.SetNX(ctx, l.Timeout, name, value)
-	return 0, ok, err
+	return g, ok, err
 }

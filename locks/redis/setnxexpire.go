@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
@@ -22,24 +21,20 @@ func NewSetNXExpire(h locks.Host, p redis.Port, o Options) locks.Locker {
 }
 
 func (l *setNXExpire) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	value, pause := l.value(), time.Duration(0)
-	for {
-		l.mark(pause)
-		token, ok, err := l.setNXForever(ctx, name, value)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			sent := l.host.Mono()
-			if _, err := l.port.PExpire(ctx, l.Timeout, name, l.TTL); err != nil {
-				// The key is set, so the error is not definite even if PEXPIRE
-				// was never sent.
-				return nil, fmt.Errorf("the key is set, without an expiry: %v", err)
-			}
-			return l.newLease(ctx, lease{locker: &l.locker, name: name, value: value, token: token, until: sent + l.TTL, release: bareDel})
-		}
-		if pause, err = l.wait(ctx, pause); err != nil {
-			return nil, err
-		}
+	return l.acquire(ctx, name, l.setAndExpire, bareDel)
+}
+
+// setAndExpire is an attempt with SETNX and PEXPIRE.
+func (l *setNXExpire) setAndExpire(ctx context.Context, name, value string) (lease, bool, error) {
+	g, ok, err := l.setNXForever(ctx, name, value)
+	if err != nil || !ok {
+		return g, false, err
 	}
+	g.until = l.host.Mono() + l.TTL
+	if _, err := l.port.PExpire(ctx, l.Timeout, name, l.TTL); err != nil {
+		// The key is set, so the error is not definite even if PEXPIRE was never
+		// sent.
+		return g, false, fmt.Errorf("the key is set, without an expiry: %v", err)
+	}
+	return g, true, nil
 }

@@ -30,15 +30,11 @@ func NewWatchdog(h locks.Host, p redis.Port, o Options) locks.Locker {
 
 // Acquire starts the task after everything else.
 func (l *watchdog) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	g, err := l.take(ctx, name)
+	g, err := l.acquire(ctx, name, l.try, stopAndDelete)
 	if err != nil {
 		return nil, err
 	}
-	g.release = stopAndDelete
-	if err := l.fence(ctx, &g); err != nil {
-		return nil, err
-	}
-	own := l.keep(g)
+	own := g.(*lease)
 	own.task = l.host.Go(func(ctx context.Context) { l.renew(ctx, own) })
 	return own, nil
 }

@@ -26,9 +26,7 @@ func TestAWatchdogRenewsEveryThird(t *testing.T) {
 	if got := d.sent[1:]; !slices.Equal(got, slices.Repeat([]string{"script a id1 3000"}, 3)) {
 		t.Errorf("sent %q", got)
 	}
-	if err := lease.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, lease.Release(t.Context()))
 	sent := len(d.sent)
 	d.Pass(time.Minute)
 	if len(d.sent) != sent || d.nodes[0].value() != "" {
@@ -41,9 +39,7 @@ func TestAReleaseWaitsForTheRenewal(t *testing.T) {
 	d := newDesk(t, nil, slowReply(200*time.Millisecond))
 	lease := take(t, redislocks.NewWatchdog(d, d.port(), threeSeconds))
 	d.Pass(1050 * time.Millisecond)
-	if err := lease.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, lease.Release(t.Context()))
 	if want := 1202 * time.Millisecond; d.Time != want || len(d.news) != 0 {
 		t.Errorf("released at %v with news %v, want it at %v with none", d.Time, d.news, want)
 	}
