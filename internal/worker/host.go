@@ -4,10 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"math/big"
+	mathrand "math/rand/v2"
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
 )
@@ -50,14 +51,8 @@ func (h host) Backoff(ctx context.Context, shortest, spread time.Duration) error
 // Mark does nothing: only searches in sim use marks.
 func (h host) Mark(string, ...int64) {}
 
-// Rand draws from the system's source: runs on real machines do not repeat.
-func (h host) Rand(_ string, n int64) int64 {
-	v, err := rand.Int(rand.Reader, big.NewInt(n))
-	if err != nil {
-		return 0
-	}
-	return v.Int64()
-}
+// Rand draws from a source of this machine: runs on real machines do not repeat.
+func (h host) Rand(_ string, n int64) int64 { return mathrand.Int64N(n) }
 
 // Unique is 128 random bits.
 func (h host) Unique() string {
@@ -96,3 +91,46 @@ func ZooKeeperOf(h locks.Host, t zookeeper.Transport) zookeeper.Port {
 func MySQLOf(h locks.Host, t mysql.Transport) mysql.Port {
 	return mysql.Port{Transport: pool{h.(host).client, t}}
 }
+
+// Setup holds what a Factory needs.
+type Setup struct {
+	Client string
+	Init   Request
+	Host   locks.Host
+	client *client
+}
+
+// Redis adds the points of operations to the transport of a server. The transport
+// must return when its call is cancelled.
+func (s Setup) Redis(next redis.Transport) redis.Port {
+	return redis.Port{Transport: transport{s.client, next, true}}
+}
+
+// Tokens does the same for the server of the tokens. Its requests are not the
+// lock's own and have no points.
+func (s Setup) Tokens(next redis.Transport) redis.Port {
+	return redis.Port{Transport: transport{s.client, next, false}}
+}
+
+// ZooKeeper does the same for an ensemble. The sessions of the transport must end,
+// on the client's side, with Host.Life.
+func (s Setup) ZooKeeper(next zookeeper.Transport) zookeeper.Port {
+	return zookeeper.Port{Transport: ensemble{s.client, next}}
+}
+
+// MySQL does the same for the pool of the process; open opens it for the first
+// client. Calls of the transport must end with the worker.
+func (s Setup) MySQL(open func() (mysql.Transport, error)) (mysql.Port, error) {
+	worker := s.client.server
+	if worker.pool == nil {
+		next, err := open()
+		if err != nil {
+			return mysql.Port{}, err
+		}
+		worker.pool = next
+	}
+	return mysql.Port{Transport: pool{s.client, worker.pool}}, nil
+}
+
+// Factory makes a client's lock. close closes its connections.
+type Factory func(Setup) (l locks.Locker, close func() error, err error)

@@ -17,9 +17,7 @@ func TestTasksWithoutAWorker(t *testing.T) {
 	h := NewHost(t.Context())
 	m := members{tell: make(chan zookeeper.Event, 1)}
 	s, err := ZooKeeperOf(h, m).Open(t.Context(), 0, time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var seen []zookeeper.Event
 	var last error
 	reader := h.Go(func(ctx context.Context) {
@@ -33,9 +31,7 @@ func TestTasksWithoutAWorker(t *testing.T) {
 	})
 	m.tell <- zookeeper.Event{Type: zookeeper.NodeDeleted, Path: "/a/n"}
 	for end := time.Now().Add(time.Minute); len(seen) == 0 && time.Now().Before(end); {
-		if err := errors.Join(s.Sync(t.Context(), 0, "/a"), h.Sleep(t.Context(), time.Millisecond)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(s.Sync(t.Context(), 0, "/a"), h.Sleep(t.Context(), time.Millisecond)))
 	}
 	reader.Stop()
 	reader.Wait()

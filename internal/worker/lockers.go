@@ -10,34 +10,10 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	mysqlclient "github.com/lockcheck/lockcheck/internal/stores/mysql/client"
-	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	redisclient "github.com/lockcheck/lockcheck/internal/stores/redis/client"
-	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	zkclient "github.com/lockcheck/lockcheck/internal/stores/zookeeper/client"
 	"github.com/lockcheck/lockcheck/locks"
 )
-
-// Setup holds what a Factory needs.
-type Setup struct {
-	Client string
-	Init   Request
-	Host   locks.Host
-	// Redis adds the points of operations to the transport of a server. The transport
-	// must return when its call is cancelled.
-	Redis func(redis.Transport) redis.Port
-	// Tokens does the same for the server of the tokens. Its requests are not the
-	// lock's own and have no points.
-	Tokens func(redis.Transport) redis.Port
-	// ZooKeeper does the same for an ensemble. The sessions of the transport must end,
-	// on the client's side, with Host.Life.
-	ZooKeeper func(zookeeper.Transport) zookeeper.Port
-	// MySQL does the same for the pool of the process; open opens it for the first
-	// client. Calls of the transport must end with the worker.
-	MySQL func(open func() (mysql.Transport, error)) (mysql.Port, error)
-}
-
-// Factory makes a client's lock. close closes its connections.
-type Factory func(Setup) (l locks.Locker, close func() error, err error)
 
 // LockOptions returns the options of init for a lock of the catalogue: "lock" is its
 // id, and each option that is on is true.

@@ -19,47 +19,45 @@ type transport struct {
 
 // Do executes one request. The timeout is on the client's clocks and starts when the
 // request leaves its point. Once sent, only the end of the worker cancels it.
-func (t transport) Do(ctx context.Context, timeout time.Duration, c redis.Command) (r redis.Reply, err error) {
+func (t transport) Do(ctx context.Context, timeout time.Duration, c redis.Command) (redis.Reply, error) {
 	sends := c.Verb.String()
 	if !t.counts {
 		sends = ""
 	}
-	err = t.request(ctx, sends, func(task *task) (err error) {
-		r, err = t.next.Do(redisclient.WithCaller(t.server.life, &task.caller), t.clock.trueTime(timeout), c)
-		return err
+	return request(ctx, t.client, sends, func(task *task) (redis.Reply, error) {
+		return t.next.Do(redisclient.WithCaller(t.server.life, &task.caller), t.clock.trueTime(timeout), c)
 	})
-	return r, err
 }
 
 // request makes the running task send a request while other tasks run. sends is its
 // command; "": the request has no number in the operation, and no points. If ctx has
 // ended, nothing is sent.
-func (c *client) request(ctx context.Context, sends string, send func(*task) error) (err error) {
+func request[R any](ctx context.Context, c *client, sends string, send func(*task) (R, error)) (r R, err error) {
 	if err := ctx.Err(); err != nil {
-		return locks.Definite(err)
+		return r, locks.Definite(err)
 	}
 	t := c.task
-	request := 0
+	number := 0
 	if sends != "" && !t.op.over {
 		t.op.requests++
-		request = t.op.requests
+		number = t.op.requests
 	}
 	sent := ""
-	if t.op.answered == request-1 {
+	if t.op.answered == number-1 {
 		sent = t.op.sent
 	}
-	if err := c.point(Answer{Request: request, Sends: sends, Sent: sent}); err != nil {
-		return locks.Definite(err)
+	if err := c.point(Answer{Request: number, Sends: sends, Sent: sent}); err != nil {
+		return r, locks.Definite(err)
 	}
-	c.away(func() { err = send(t) })
-	if request != 0 {
-		t.op.answered, t.op.sent = request, sends
+	c.away(func() { r, err = send(t) })
+	if number != 0 {
+		t.op.answered, t.op.sent = number, sends
 		t.op.answers++
 	}
-	if lost := c.point(Answer{Request: request, Sends: sends, After: true}); lost != nil {
-		return lost
+	if lost := c.point(Answer{Request: number, Sends: sends, After: true}); lost != nil {
+		return r, lost
 	}
-	return err
+	return r, err
 }
 
 // point waits at an armed point until the harness lets the task go on; the client's

@@ -15,19 +15,16 @@ type pool struct {
 
 // Do executes one statement, with a point before and after it. The timeout is on the
 // client's clocks and starts when the statement leaves its point.
-func (p pool) Do(ctx context.Context, timeout time.Duration, c mysql.Command) (r mysql.Reply, err error) {
-	err = p.request(ctx, c.Verb.String(), func(*task) (err error) {
-		r, err = p.next.Do(ctx, p.clock.trueTime(timeout), c)
-		return err
+func (p pool) Do(ctx context.Context, timeout time.Duration, c mysql.Command) (mysql.Reply, error) {
+	return request(ctx, p.client, c.Verb.String(), func(*task) (mysql.Reply, error) {
+		return p.next.Do(ctx, p.clock.trueTime(timeout), c)
 	})
-	return r, err
 }
 
 // Open takes a connection out of the pool, without points: it is no step of the lock.
-func (p pool) Open(ctx context.Context, timeout time.Duration) (s mysql.Session, err error) {
-	err = p.request(ctx, "", func(*task) (err error) {
-		s, err = p.next.Open(ctx, p.clock.trueTime(timeout))
-		return err
+func (p pool) Open(ctx context.Context, timeout time.Duration) (mysql.Session, error) {
+	s, err := request(ctx, p.client, "", func(*task) (mysql.Session, error) {
+		return p.next.Open(ctx, p.clock.trueTime(timeout))
 	})
 	if err != nil {
 		return nil, err
@@ -42,10 +39,8 @@ type pinned struct {
 }
 
 // Do executes one statement, like pool.Do.
-func (s pinned) Do(ctx context.Context, timeout time.Duration, c mysql.Command) (r mysql.Reply, err error) {
-	err = s.client.request(ctx, c.Verb.String(), func(*task) (err error) {
-		r, err = s.Session.Do(ctx, s.client.clock.trueTime(timeout), c)
-		return err
+func (s pinned) Do(ctx context.Context, timeout time.Duration, c mysql.Command) (mysql.Reply, error) {
+	return request(ctx, s.client, c.Verb.String(), func(*task) (mysql.Reply, error) {
+		return s.Session.Do(ctx, s.client.clock.trueTime(timeout), c)
 	})
-	return r, err
 }

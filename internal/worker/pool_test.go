@@ -44,8 +44,7 @@ func TestPointsOfStatements(t *testing.T) {
 			return errors.Join(first, err, second)
 		}}
 	})
-	p.say(`{"id":9,"op":"arm","client":"c1","f":"acquire","request":1,"onward":true}`)
-	p.want(`{"id":9,"ok":true}`)
+	p.arm(`"f":"acquire","request":1,"onward":true`)
 	p.say(acquireA)
 	p.want(`{"event":"at","client":"c1","at":1,"f":"acquire","request":1,"sends":"GET_LOCK"}`)
 	p.say(`{"go":1}`)

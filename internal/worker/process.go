@@ -88,11 +88,12 @@ func Start(command, env []string, h Handler) (*Process, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), env...)
 	ownGroup(cmd)
-	p := &Process{handler: h, done: make(chan struct{}), waiting: map[int64]chan Reply{}, late: map[int64]bool{}}
-	pipes, err := p.connect(cmd)
+	pipes, err := makePipes()
 	if err != nil {
 		return nil, err
 	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes.theirs[0], pipes.theirs[1], pipes.theirs[2]
+	p := &Process{handler: h, stdin: pipes.ours[0], done: make(chan struct{}), waiting: map[int64]chan Reply{}, late: map[int64]bool{}}
 	started := make(chan error)
 	go p.run(cmd, pipes, started)
 	if err := <-started; err != nil {
@@ -101,48 +102,31 @@ func Start(command, env []string, h Handler) (*Process, error) {
 	return p, nil
 }
 
-// pipes are the pipes of a worker's streams.
-type pipes struct {
-	ours, theirs []*os.File
-	out, log     *os.File
-}
+// pipes are our ends and the worker's ends of its standard input, output and error. The
+// process gets files, so that Wait does not wait for other processes that have them open.
+type pipes struct{ ours, theirs []*os.File }
 
-func (ps *pipes) add() (r, w *os.File, err error) {
-	if r, w, err = os.Pipe(); err != nil {
-		closeAll(ps.ours)
-		closeAll(ps.theirs)
+func makePipes() (*pipes, error) {
+	ps := &pipes{}
+	for i := range 3 {
+		ours, theirs, err := os.Pipe()
+		if err != nil {
+			closeAll(ps.ours)
+			closeAll(ps.theirs)
+			return nil, err
+		}
+		if i == 0 { // the worker reads its input
+			ours, theirs = theirs, ours
+		}
+		ps.ours, ps.theirs = append(ps.ours, ours), append(ps.theirs, theirs)
 	}
-	return r, w, err
+	return ps, nil
 }
 
 func closeAll(files []*os.File) {
 	for _, f := range files {
 		f.Close()
 	}
-}
-
-// connect makes the pipes. The process gets files, so that Wait does not wait for other
-// processes that have them open.
-func (p *Process) connect(cmd *exec.Cmd) (*pipes, error) {
-	ps := &pipes{}
-	for i := range 3 {
-		r, w, err := ps.add()
-		if err != nil {
-			return nil, err
-		}
-		switch i {
-		case 0:
-			cmd.Stdin, p.stdin = r, w
-			ps.theirs, ps.ours = append(ps.theirs, r), append(ps.ours, w)
-		case 1:
-			cmd.Stdout, ps.out = w, r
-			ps.theirs, ps.ours = append(ps.theirs, w), append(ps.ours, r)
-		case 2:
-			cmd.Stderr, ps.log = w, r
-			ps.theirs, ps.ours = append(ps.theirs, w), append(ps.ours, r)
-		}
-	}
-	return ps, nil
 }
 
 // run starts the process and waits for its end. It keeps its thread: the kernel ends a
@@ -162,8 +146,8 @@ func (p *Process) run(cmd *exec.Cmd, ps *pipes, started chan<- error) {
 	started <- nil
 
 	var reading sync.WaitGroup
-	reading.Go(func() { p.read(ps.out) })
-	reading.Go(func() { io.Copy(logWriter{p}, ps.log) })
+	reading.Go(func() { p.read(ps.ours[1]) })
+	reading.Go(func() { io.Copy(logWriter{p}, ps.ours[2]) })
 	err = p.reap(cmd)
 	cut := time.AfterFunc(exitGrace, func() { closeAll(ps.ours[1:]) })
 	reading.Wait()
@@ -177,11 +161,17 @@ func (p *Process) end(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.exit = err
+	p.failAll(ErrExited)
+	close(p.done)
+}
+
+// failAll ends all waiting requests with err. The caller holds mu.
+func (p *Process) failAll(err error) {
 	for id, ch := range p.waiting {
 		delete(p.waiting, id)
-		ch <- Reply{Err: ErrExited}
+		p.late[id] = true
+		ch <- Reply{Err: err}
 	}
-	close(p.done)
 }
 
 // read reads the worker's lines.
@@ -227,11 +217,7 @@ func (p *Process) failWaiting(line string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rubbish++
-	for id, ch := range p.waiting {
-		delete(p.waiting, id)
-		p.late[id] = true
-		ch <- Reply{Err: ErrRubbish}
-	}
+	p.failAll(ErrRubbish)
 }
 
 // shown returns a line for an error message, quoted unless it is plain text.
@@ -277,11 +263,7 @@ func (p *Process) fail(err error) {
 	fmt.Fprintf(logWriter{p}, "lockcheck: %v\n", err)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for id, ch := range p.waiting {
-		delete(p.waiting, id)
-		p.late[id] = true
-		ch <- Reply{Err: err}
-	}
+	p.failAll(err)
 	if p.broken == nil && p.handler.Broken != nil {
 		go p.handler.Broken(err)
 	}
@@ -328,21 +310,19 @@ func (p *Process) Call(q Request) (id int64, reply <-chan Reply) {
 	}
 	ch := make(chan Reply, 1)
 	p.mu.Lock()
+	err := p.broken
 	select {
 	case <-p.done:
-		ch <- Reply{Err: ErrExited}
-		p.mu.Unlock()
-		return q.ID, ch
+		err = ErrExited
 	default:
 	}
-	if p.broken != nil {
-		ch <- Reply{Err: p.broken}
-		p.mu.Unlock()
-		return q.ID, ch
+	if err == nil {
+		p.waiting[q.ID] = ch
 	}
-	p.waiting[q.ID] = ch
 	p.mu.Unlock()
-	if err := p.Send(q); err != nil {
+	if err != nil {
+		ch <- Reply{Err: err}
+	} else if err := p.Send(q); err != nil {
 		// The worker does not read: it has ended, or is ending. The requests get
 		// ErrExited.
 		p.Kill()
@@ -421,34 +401,25 @@ func (p *Process) Log() string {
 // Stop stops the whole group (SIGSTOP) and returns when the kernel reports it as
 // stopped: it does nothing from then on, and sends nothing. An ended process counts as
 // stopped.
-func (p *Process) Stop() error {
-	p.stopping.Lock()
-	defer p.stopping.Unlock()
-	if p.reaped {
-		return nil
-	}
-	return stopGroup(p.pid)
-}
+func (p *Process) Stop() error { return p.act(stopGroup) }
 
 // Continue continues a stopped group.
-func (p *Process) Continue() error {
+func (p *Process) Continue() error { return p.act(continueGroup) }
+
+// act calls f with the group, unless that has ended.
+func (p *Process) act(f func(pid int) error) error {
 	p.stopping.Lock()
 	defer p.stopping.Unlock()
 	if p.reaped {
 		return nil
 	}
-	return continueGroup(p.pid)
+	return f(p.pid)
 }
 
 // Kill ends the whole group at once (SIGKILL), stopped or not, and waits for
 // its end.
 func (p *Process) Kill() error {
-	p.stopping.Lock()
-	var err error
-	if !p.reaped {
-		err = killGroup(p.pid)
-	}
-	p.stopping.Unlock()
+	err := p.act(killGroup)
 	if err == nil {
 		<-p.done
 	}

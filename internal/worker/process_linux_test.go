@@ -15,9 +15,7 @@ import (
 func shell(t *testing.T, h Handler, script string) *Process {
 	t.Helper()
 	p, err := Start([]string{"sh", "-c", script}, []string{"GREETING=hello"}, h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := p.Kill(); err != nil {
 			t.Error(err)
@@ -112,9 +110,7 @@ func TestAWorkerThatDoesNotKeepToTheProtocol(t *testing.T) {
 			p := shell(t, Handler{Broken: func(err error) { broken <- err }}, tt.script+"; read l; sleep 60")
 			_, err := p.Ask(Request{Op: OpInit, Protocol: Protocol}, time.Minute)
 			if strings.HasPrefix(tt.script, ready) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				_, err = p.Ask(Request{Op: "acquire"}, time.Minute)
 			}
 			var wrong *env.ProtocolError
@@ -163,29 +159,21 @@ func TestStopAndKillTheGroup(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	for range 20 {
-		if err := p.Stop(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Stop())
 		before := size()
 		time.Sleep(2 * time.Millisecond)
 		if after := size(); after != before {
 			t.Fatalf("a stopped group wrote %d bytes", after-before)
 		}
-		if err := p.Continue(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Continue())
 		for limit := time.Now().Add(5 * time.Second); size() == before; time.Sleep(time.Millisecond) {
 			if time.Now().After(limit) {
 				t.Fatal("the group does not continue")
 			}
 		}
 	}
-	if err := p.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stop())
+	must(t, p.Kill())
 	if members := group(p.pid); members != "" {
 		t.Errorf("left behind: %s", members)
 	}

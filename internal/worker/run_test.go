@@ -142,17 +142,13 @@ func TestPointsOfRuns(t *testing.T) {
 		second.Wait()
 		return nil
 	})
-	arm := func(q string) {
-		p.say(`{"id":9,"op":"arm","client":"c1",` + q + `}`)
-		p.want(`{"id":9,"ok":true}`)
-	}
-	arm(`"f":"acquire","request":1,"onward":true`)
+	p.arm(`"f":"acquire","request":1,"onward":true`)
 	p.say(runA)
 	p.want(`{"run":2,"event":"at","client":"c1","at":1,"f":"acquire","request":1,"sends":"INCR"}`)
 	p.say(`{"go":1}`)
 	p.want(`{"id":2,"token":1,"do":"enter","entry":1}`)
 	p.want(`{"id":2,"token":2,"do":"enter","entry":2}`)
-	arm(`"run":2,"entry":1,"f":"release","request":2`)
+	p.arm(`"run":2,"entry":1,"f":"release","request":2`)
 	p.say(`{"id":3,"op":"arm","client":"c1","run":2,"entry":3,"f":"release","request":1}`)
 	p.want(`{"id":3,"ok":false,"error":"bad-request","text":"run 2 is not in entry 3"}`)
 	p.say(`{"id":2,"entry":2}`)

@@ -13,8 +13,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
-	"github.com/lockcheck/lockcheck/internal/stores/redis"
-	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
 )
 
@@ -138,26 +136,7 @@ func (s *server) init(q Request) Answer {
 		}
 		var err error
 		(&task{client: c, op: &operation{over: true}}).run(func() {
-			c.locker, c.close, err = s.factory(Setup{
-				Client: name,
-				Init:   q,
-				Host:   host{c},
-				Redis:  func(next redis.Transport) redis.Port { return redis.Port{Transport: transport{c, next, true}} },
-				Tokens: func(next redis.Transport) redis.Port { return redis.Port{Transport: transport{c, next, false}} },
-				ZooKeeper: func(next zookeeper.Transport) zookeeper.Port {
-					return zookeeper.Port{Transport: ensemble{c, next}}
-				},
-				MySQL: func(open func() (mysql.Transport, error)) (mysql.Port, error) {
-					if s.pool == nil {
-						next, err := open()
-						if err != nil {
-							return mysql.Port{}, err
-						}
-						s.pool = next
-					}
-					return mysql.Port{Transport: pool{c, s.pool}}, nil
-				},
-			})
+			c.locker, c.close, err = s.factory(Setup{Client: name, Init: q, Host: host{c}, client: c})
 		})
 		if err != nil {
 			return bad(err)

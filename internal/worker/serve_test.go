@@ -47,20 +47,20 @@ type pair struct {
 	ended chan error
 }
 
-// serve starts a worker with client c1 and the lock from make, and waits for its answer
+// serve starts a worker with client c1 and the lock from create, and waits for its answer
 // to init.
-func serve(t *testing.T, make func(Setup) *fake) *pair {
-	return serveLock(t, func(s Setup) locks.Locker { return make(s) }, "")
+func serve(t *testing.T, create func(Setup) *fake) *pair {
+	return serveLock(t, func(s Setup) locks.Locker { return create(s) }, "")
 }
 
 // serveLock does the same for any lock with the additional features more.
-func serveLock(t *testing.T, make func(Setup) locks.Locker, more string) *pair {
+func serveLock(t *testing.T, create func(Setup) locks.Locker, more string) *pair {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	p := &pair{t: t, in: inW, lines: bufio.NewScanner(outR), ended: newChan()}
+	p := &pair{t: t, in: inW, lines: bufio.NewScanner(outR), ended: make(chan error, 1)}
 	go func() {
 		err := Serve(context.Background(), inR, outW, func(s Setup) (locks.Locker, func() error, error) {
-			return make(s), func() error { return nil }, nil
+			return create(s), func() error { return nil }, nil
 		})
 		outW.Close()
 		p.ended <- err
@@ -71,7 +71,12 @@ func serveLock(t *testing.T, make func(Setup) locks.Locker, more string) *pair {
 	return p
 }
 
-func newChan() chan error { return make(chan error, 1) }
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 func (p *pair) say(line string) {
 	p.t.Helper()
@@ -93,6 +98,13 @@ func (p *pair) want(line string) {
 	if got := p.hear(); got != line {
 		p.t.Errorf("the worker wrote\n  %s\nwant\n  %s", got, line)
 	}
+}
+
+// arm arms a point of client c1.
+func (p *pair) arm(q string) {
+	p.t.Helper()
+	p.say(`{"id":9,"op":"arm","client":"c1",` + q + `}`)
+	p.want(`{"id":9,"ok":true}`)
 }
 
 func TestErrorsHaveWords(t *testing.T) {
@@ -187,12 +199,8 @@ func TestPoints(t *testing.T) {
 			return nil
 		}}
 	})
-	arm := func(q string) {
-		p.say(`{"id":9,"op":"arm","client":"c1","f":"acquire",` + q + `}`)
-		p.want(`{"id":9,"ok":true}`)
-	}
-	arm(`"request":2`)
-	arm(`"request":3,"onward":true,"after":true`)
+	p.arm(`"f":"acquire","request":2`)
+	p.arm(`"f":"acquire","request":3,"onward":true,"after":true`)
 	p.say(`{"id":2,"op":"acquire","client":"c1","lock":"a"}`)
 	p.want(`{"event":"at","client":"c1","at":1,"f":"acquire","request":2,"sends":"INCR","sent":"INCR"}`)
 	if n := sent.Load(); n != 1 {
@@ -241,8 +249,7 @@ func TestPointAfterTheLastAnswer(t *testing.T) {
 			return nil
 		}}
 	})
-	p.say(`{"id":9,"op":"arm","client":"c1","f":"acquire","request":3,"onward":true,"after":true}`)
-	p.want(`{"id":9,"ok":true}`)
+	p.arm(`"f":"acquire","request":3,"onward":true,"after":true`)
 	p.say(`{"id":2,"op":"acquire","client":"c1","lock":"a"}`)
 	p.want(`{"event":"at","client":"c1","at":1,"f":"acquire","request":3,"after":true,"sends":"INCR"}`)
 	if n := answered.Load(); n != 2 {

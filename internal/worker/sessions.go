@@ -15,10 +15,9 @@ type ensemble struct {
 }
 
 // Open opens a session, without points: it is no step of the lock.
-func (e ensemble) Open(ctx context.Context, timeout, length time.Duration) (s zookeeper.Session, err error) {
-	err = e.request(ctx, "", func(*task) (err error) {
-		s, err = e.next.Open(ctx, e.clock.trueTime(timeout), length)
-		return err
+func (e ensemble) Open(ctx context.Context, timeout, length time.Duration) (zookeeper.Session, error) {
+	s, err := request(ctx, e.client, "", func(*task) (zookeeper.Session, error) {
+		return e.next.Open(ctx, e.clock.trueTime(timeout), length)
 	})
 	if err != nil {
 		return nil, err
@@ -35,16 +34,14 @@ type session struct {
 
 // Do executes one request, with a point before and after it. A request with an invalid
 // path has no points: the library does not send it.
-func (s session) Do(ctx context.Context, timeout time.Duration, c zookeeper.Command) (r zookeeper.Reply, err error) {
+func (s session) Do(ctx context.Context, timeout time.Duration, c zookeeper.Command) (zookeeper.Reply, error) {
 	sends := ""
 	if model.Valid(c) {
 		sends = c.Verb.String()
 	}
-	err = s.client.request(ctx, sends, func(*task) (err error) {
-		r, err = s.Session.Do(ctx, s.client.clock.trueTime(timeout), c)
-		return err
+	return request(ctx, s.client, sends, func(*task) (zookeeper.Reply, error) {
+		return s.Session.Do(ctx, s.client.clock.trueTime(timeout), c)
 	})
-	return r, err
 }
 
 // Next takes the next event. A timeout of 0 means no limit, so a short timeout must not
@@ -59,7 +56,8 @@ func (s session) Next(ctx context.Context, timeout time.Duration) (e zookeeper.E
 
 // Close ends the session.
 func (s session) Close(ctx context.Context, timeout time.Duration) error {
-	return s.client.request(ctx, "", func(*task) error {
-		return s.Session.Close(ctx, s.client.clock.trueTime(timeout))
+	_, err := request(ctx, s.client, "", func(*task) (struct{}, error) {
+		return struct{}{}, s.Session.Close(ctx, s.client.clock.trueTime(timeout))
 	})
+	return err
 }
