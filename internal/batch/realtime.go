@@ -146,15 +146,15 @@ func Convicted(j *harness.Judged) bool {
 // Unclosed reports whether the environment failed only after the end of a run, so that
 // the run is complete.
 func Unclosed(err error) bool {
-	var closed *harness.CloseError
-	return errors.As(err, &closed)
+	_, closed := errors.AsType[*harness.CloseError](err)
+	return closed
 }
 
 // Misspoken reports whether err is the error of a worker that breaks the protocol. The
 // runs of that worker prove nothing; those of other workers are not affected.
 func Misspoken(err error) bool {
-	var wrong *env.ProtocolError
-	return errors.As(err, &wrong)
+	_, wrong := errors.AsType[*env.ProtocolError](err)
+	return wrong
 }
 
 // Tries is how often at most a plan is carried out where time is real and it did not show

@@ -198,8 +198,8 @@ const (
 // Unrepeated keeps both histories if err says that a repeated run differed, and returns
 // the error to end with.
 func (d *Dir) Unrepeated(err error) error {
-	var differs *explore.UnrepeatedError
-	if !errors.As(err, &differs) {
+	differs, ok := errors.AsType[*explore.UnrepeatedError](err)
+	if !ok {
 		return err
 	}
 	dir, saved := d.saveBoth(differs)
@@ -213,24 +213,11 @@ func (d *Dir) Unrepeated(err error) error {
 // saveBoth writes the files, and returns their directory.
 func (d *Dir) saveBoth(differs *explore.UnrepeatedError) (dir string, err error) {
 	dir = filepath.Join(d.Path, rundir.Name(differs.Plan)+"-unrepeated")
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return dir, Unwritable(err)
+	var first, second, schedule bytes.Buffer
+	if err := cmp.Or(history.Encode(&first, differs.First), history.Encode(&second, differs.Second), differs.Plan.Write(&schedule)); err != nil {
+		return dir, err
 	}
-	for _, f := range []struct {
-		name  string
-		write func(*bytes.Buffer) error
-	}{
-		{FirstFile, func(b *bytes.Buffer) error { return history.Encode(b, differs.First) }},
-		{SecondFile, func(b *bytes.Buffer) error { return history.Encode(b, differs.Second) }},
-		{rundir.ScheduleFile, func(b *bytes.Buffer) error { return differs.Plan.Write(b) }},
-	} {
-		var text bytes.Buffer
-		if err := f.write(&text); err != nil {
-			return dir, err
-		}
-		if err := rundir.WriteFile(filepath.Join(dir, f.name), text.Bytes()); err != nil {
-			return dir, Unwritable(err)
-		}
-	}
-	return dir, nil
+	return dir, Unsaved(rundir.Write(dir, map[string][]byte{
+		FirstFile: first.Bytes(), SecondFile: second.Bytes(), rundir.ScheduleFile: schedule.Bytes(),
+	}))
 }

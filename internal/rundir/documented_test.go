@@ -13,6 +13,20 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
+// saved executes a plan and returns the directory of its files.
+func saved(t *testing.T, plan *harness.Plan) string {
+	t.Helper()
+	dir := t.TempDir()
+	j, _, err := harness.Simulate(sim.Simulator, plan)
+	if err == nil {
+		err = Save(dir, j)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // The story of a documented run says what the case is about, and what it measured. With
 // another lock it says neither.
 func TestAStoryOfACaseSaysWhatItShows(t *testing.T) {
@@ -33,15 +47,7 @@ func TestAStoryOfACaseSaysWhatItShows(t *testing.T) {
 		"with its fault":  {skewed, []string{described}},
 		"without a fault": {calm, []string{described, unharmed}},
 	} {
-		j, _, err := harness.Simulate(sim.Simulator, tt.plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		if err := Save(dir, j); err != nil {
-			t.Fatal(err)
-		}
-		story, err := os.ReadFile(filepath.Join(dir, StoryFile))
+		story, err := os.ReadFile(filepath.Join(saved(t, tt.plan), StoryFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,15 +64,7 @@ func TestTheFilesOfARunAreItsOwn(t *testing.T) {
 	for _, id := range []string{"redis-get-del-race", "zk-sequence-overflow", "mysql-getlock-half-open"} {
 		c, _ := catalogue.FindCase(id)
 		plan, _, _ := harness.CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
-		j, _, err := harness.Simulate(sim.Simulator, plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		if err := Save(dir, j); err != nil {
-			t.Fatal(err)
-		}
-		if foreign := Foreign(dir); foreign != "" {
+		if foreign := Foreign(saved(t, plan)); foreign != "" {
 			t.Errorf("%s: %s seems to be another program's", id, foreign)
 		}
 	}

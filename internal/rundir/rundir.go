@@ -4,6 +4,7 @@ package rundir
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,20 +67,11 @@ func Begin(dir string, plan *harness.Plan) (*os.File, error) {
 
 // Save writes the files of a run to a directory, each in one step.
 func Save(dir string, j *harness.Judged) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return writeError(err)
-	}
 	var events, schedule, story bytes.Buffer
-	if err := history.Encode(&events, j.History); err != nil {
-		return err
-	}
-	if err := j.Plan.Write(&schedule); err != nil {
-		return err
-	}
-	if err := report.Story(&story, j.History, j.Verdicts, StoryOptions(j)); err != nil {
-		return err
-	}
-	if err := writeCase(&story, j); err != nil {
+	if err := cmp.Or(
+		history.Encode(&events, j.History), j.Plan.Write(&schedule),
+		report.Story(&story, j.History, j.Verdicts, StoryOptions(j)), writeCase(&story, j),
+	); err != nil {
 		return err
 	}
 	doc := NewVerdict(j.Verdicts, j.Reached)
