@@ -29,6 +29,11 @@ func Times(n int) string {
 	return Thousands(n) + " times"
 }
 
+// Join returns the words of a list, with between between them.
+func Join[T ~string](list []T, between string) string {
+	return strings.Join(of(list, func(word T) string { return string(word) }), between)
+}
+
 // Thousands formats a number with separators: 12,345.
 func Thousands(n int) string {
 	s := fmt.Sprint(n)

@@ -81,19 +81,11 @@ func shortCell(c *results.Cell) (sign, codes string) {
 			sign = s.sign
 		}
 	}
-	codes = joined(c.ShownCodes(), "")
+	codes = names.Join(c.ShownCodes(), "")
 	if c.HasMore() {
 		codes += "+"
 	}
 	return sign, codes
-}
-
-func joined[T ~string](list []T, between string) string {
-	words := make([]string, len(list))
-	for i, s := range list {
-		words[i] = string(s)
-	}
-	return strings.Join(words, between)
 }
 
 // grantsAndHits returns how often a client was granted the lock, and how many faults
@@ -178,7 +170,7 @@ func MatrixMarkdown(w io.Writer, m *results.Document) {
 		sign, _ := shortCell(c)
 		grants, hits := grantsAndHits(c)
 		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", c.Lock, c.Expected.Fault, c.Expected.Codes,
-			strings.TrimSpace(sign+" "+joined(c.FoundCodes(), " ")), names.Thousands(c.Runs),
+			strings.TrimSpace(sign+" "+names.Join(c.FoundCodes(), " ")), names.Thousands(c.Runs),
 			names.Thousands(grants), names.Thousands(hits), c.Expected.Why)
 	}
 	for _, n := range m.Matrix.Absent {

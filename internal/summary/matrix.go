@@ -189,7 +189,7 @@ func (to *Printer) matrixLegend(m *results.Document, names []string) {
 func (to *Printer) matrixDetails(c *results.Cell) {
 	found := "nothing"
 	if codes := c.FoundCodes(); len(codes) > 0 {
-		found = joined(codes, " ")
+		found = names.Join(codes, " ")
 	}
 	words := fmt.Sprintf("%s %s under %s: expected %s, found %s in %s", to.standing(c.Expected.Standing), c.Lock, c.Expected.Fault, c.Expected.Codes, found, doneWords(c))
 	for _, p := range c.Properties {
