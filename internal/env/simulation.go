@@ -8,8 +8,9 @@ import (
 // Simulator makes a Simulation, in memory of its own.
 type Simulator func() Simulation
 
-// Simulation is an environment in virtual time. Reset begins a run in the memory of the
-// run before; Close releases everything but memory.
+// Simulation is an environment in virtual time, in which one thing happens at a time: a
+// recorder needs no mutex. Reset begins a run in the memory of the run before; Close
+// releases everything but memory.
 type Simulation interface {
 	Environment
 	Crossing
@@ -24,8 +25,6 @@ type Simulation interface {
 	// Spend ends the run because it has used up a budget that the harness keeps.
 	Spend(words string)
 	Decided() Decided
-	// Sequential promises that one thing happens at a time: a recorder needs no mutex.
-	Sequential()
 }
 
 // Decisions fix the choices of a run. The zero value draws all of them from seed 0.

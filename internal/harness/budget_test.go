@@ -10,8 +10,8 @@ import (
 
 // spentEnvironment records which budget was used up.
 type spentEnvironment struct {
-	env.Environment // for methods that the test does not call
-	spent           []string
+	env.Simulation // for methods that the test does not call
+	spent          []string
 }
 
 func (p *spentEnvironment) Now() time.Duration { return 0 }

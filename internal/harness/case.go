@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/names"
 )
 
 // Judged is a run with its verdicts.
@@ -185,14 +185,7 @@ func (r *CaseResult) judge(s ScheduleResult) {
 	r.Struck = r.Struck && deviation == "" && calm && late == "" && (s.Remedied == nil || s.Remedied.lateServer() == "")
 	no := func(format string, args ...any) {
 		r.Reproduced = false
-		text := fmt.Sprintf(format, args...)
-		if s.Schedule.Name != "" {
-			text = s.Schedule.Name + ": " + text
-		}
-		if r.Reason != "" {
-			r.Reason += "; "
-		}
-		r.Reason += text
+		s.explain(&r.Reason, fmt.Sprintf(format, args...))
 	}
 	if deviation != "" {
 		no("%s", deviation)
@@ -221,7 +214,7 @@ func (r *CaseResult) judge(s ScheduleResult) {
 	if s.Healthy != nil {
 		if bad := s.unexpected(s.Healthy); len(bad) > 0 {
 			slow := s.Healthy.slowMachine(bad, r.Case.Kind == catalogue.Control)
-			no("without the fault %s is violated%s", join(bad), slow)
+			no("without the fault %s is violated%s", names.Join(bad, ", "), slow)
 			r.wrong = r.wrong || calm && slow == ""
 		}
 		if out := s.Healthy.Outcome(checker.Exclusion); out != checker.Valid && out != checker.Violated {
@@ -237,6 +230,17 @@ func (r *CaseResult) judge(s ScheduleResult) {
 		r.judgeRemedy(s, blind)
 	}
 	r.Missed = !r.wrong && r.Remedy != "violated" && (!r.Reproduced || r.Remedy == "unknown")
+}
+
+// explain adds a reason to earlier ones, with the schedule's name if the case has several.
+func (s *ScheduleResult) explain(reasons *string, reason string) {
+	if s.Schedule.Name != "" {
+		reason = s.Schedule.Name + ": " + reason
+	}
+	if *reasons != "" {
+		*reasons += "; "
+	}
+	*reasons += reason
 }
 
 // deviation returns how a run differs from the documented one: a hazard that it did not
@@ -319,14 +323,7 @@ func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
 		if r.Remedy != "violated" {
 			r.Remedy = remedy
 		}
-		if r.RemedyReason != "" {
-			r.RemedyReason += "; "
-		}
-		name := ""
-		if s.Schedule.Name != "" {
-			name = s.Schedule.Name + ": "
-		}
-		r.RemedyReason += name + "with the remedy " + fmt.Sprintf(format, args...)
+		s.explain(&r.RemedyReason, "with the remedy "+fmt.Sprintf(format, args...))
 	}
 	for _, p := range r.Case.Remedy.Keeps {
 		switch got := s.Remedied.Outcome(p); {
@@ -354,12 +351,4 @@ func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
 	if r.RemedyReason != before {
 		r.RemedyReason += late
 	}
-}
-
-func join(list []checker.Property) string {
-	words := make([]string, len(list))
-	for i, p := range list {
-		words[i] = string(p)
-	}
-	return strings.Join(words, ", ")
 }

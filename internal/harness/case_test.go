@@ -45,9 +45,7 @@ func TestEveryCaseIsReproducedAndRemedied(t *testing.T) {
 		t.Run(c.ID, func(t *testing.T) {
 			t.Parallel()
 			r, err := Case(c, "sim", 10*time.Second, simulateAll)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !r.Reproduced {
 				t.Errorf("not reproduced: %s", r.Why())
 			}
@@ -71,9 +69,7 @@ func TestCasesScaleWithTheLease(t *testing.T) {
 				lease = c.LeastLease
 			}
 			r, err := Case(c, "sim", lease, simulateAll)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !r.Reproduced || r.Remedy == "violated" || r.Remedy == "unknown" {
 				t.Errorf("%s with T = %v: %s", c.ID, lease, r.Why())
 			}
@@ -93,9 +89,7 @@ func TestCasesDoNotDependOnLuck(t *testing.T) {
 					}
 					return simulateAll(plans, names)
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if !r.Reproduced || r.Remedy == "violated" || r.Remedy == "unknown" {
 					t.Fatalf("seed %d: %s", seed, r.Why())
 				}
@@ -112,9 +106,7 @@ func TestRemediesEndInReleases(t *testing.T) {
 			continue
 		}
 		r, err := Case(c, "sim", 10*time.Second, simulateAll)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, s := range r.Schedules {
 			held := map[int]string{}
 			for _, e := range s.Remedied.History.Entries {
@@ -138,9 +130,7 @@ func TestRemediesEndInReleases(t *testing.T) {
 func TestOutOfTurnThereIsNoOrder(t *testing.T) {
 	c, _ := catalogue.FindCase("mysql-client-clock-skew")
 	r, err := Case(c, "sim", 10*time.Second, simulateAll)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, s := range r.Schedules {
 		for _, j := range []*Judged{s.Flawed, s.Healthy} {
 			if got, fair := j.Outcome(checker.Fairness), s.Schedule.Name == "fair"; (got == checker.NA) == fair || got == checker.Unknown {
@@ -259,14 +249,10 @@ func TestAStoredHistoryIsJudgedAsTheRunWas(t *testing.T) {
 	rename := strings.NewReplacer("c1", "zoe", "c2", "adam", "c3", "kim", "redis-1", "store")
 	for _, c := range catalogue.Cases {
 		r, err := Case(c, "sim", 10*time.Second, simulateAll)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i, j := range runs(r) {
 			var file bytes.Buffer
-			if err := history.Encode(&file, j.History); err != nil {
-				t.Fatal(err)
-			}
+			must(t, history.Encode(&file, j.History))
 			h, warnings, err := history.Decode(&file, "history.jsonl")
 			if err != nil || len(warnings) > 0 {
 				t.Fatalf("%s: %v, %v", c.ID, err, warnings)

@@ -33,14 +33,6 @@ func (e *CloseError) Unwrap() error { return e.Err }
 // if one has died without a fault.
 type liveEnvironment interface{ Alive() error }
 
-// alive asks the environment of a run that has just ended.
-func (r *recorder) alive() error {
-	if p, ok := r.environment.(liveEnvironment); ok {
-		return p.Alive()
-	}
-	return nil
-}
-
 // intactEntries returns how many entries of a run that has just ended were recorded while its
 // environment worked. alive is the result of Alive.
 func (r *recorder) intactEntries(alive error) int {

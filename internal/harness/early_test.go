@@ -12,7 +12,6 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
-	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // frailEnvironment is an environment whose lock grants everything, and that cannot pause a client.
@@ -163,10 +162,7 @@ func TestARunWhoseEnvironmentCannotBeRemovedIsWhole(t *testing.T) {
 func TestAnInterruptedRunProvesNothingByItsEnd(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Faults = nil
-	j, _, err := Simulate(sim.Simulator, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := simulate(t, p)
 	h := &history.History{Header: j.History.Header, Entries: j.History.Entries[:len(j.History.Entries)/2]}
 	for _, v := range JudgeEarly(j.Plan, h, errors.New("interrupted")).Verdicts {
 		if v.Outcome != checker.Unknown {

@@ -9,30 +9,25 @@ import (
 // Simulate executes a plan in virtual time, with the plan's choices, or with those of
 // its seed, which it then stores in the plan. replay reports how the choices fitted.
 func Simulate(sim env.Simulator, plan *Plan) (j *Judged, replay Replay, err error) {
-	world := sim()
-	h, err := Run(plan, openIn(world, plan.Decide(true)), nil, nil)
+	b := NewBuffer(sim)
+	defer b.Close()
+	h, err := b.Simulate(plan, plan.Decide(true), nil)
 	if err != nil {
 		return nil, replay, err
 	}
-	d := world.Decided()
+	d := b.Decided()
 	replay.Defaulted, replay.Unused = d.Missing, d.Unused
 	plan.Choices, plan.Order = d.Choices, d.Order
 	j = Judge(plan, h)
-	j.Requests = world.Requests()
+	j.Requests = b.world.Requests()
 	return j, replay, nil
 }
 
 // Repeat executes a plan in virtual time, in new memory.
 func Repeat(sim env.Simulator, plan *Plan) (*history.History, error) {
-	return Run(plan, openIn(sim(), plan.Decide(false)), nil, nil)
-}
-
-// openIn returns an Open for a simulation with the given decisions.
-func openIn(world env.Simulation, d env.Decisions) Open {
-	return func(cfg env.Config, o env.Observer) (env.Environment, error) {
-		world.Reset(cfg, o, d)
-		return world, nil
-	}
+	b := NewBuffer(sim)
+	defer b.Close()
+	return b.Simulate(plan, plan.Decide(false), nil)
 }
 
 // Replay reports how a record of choices fitted the run.

@@ -11,7 +11,6 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/locks"
 )
@@ -93,13 +92,8 @@ func TestCuttingInLineViolatesFairness(t *testing.T) {
 			for seed := range uint64(20) {
 				p := &Plan{Lock: lock.ID, On: "sim", Seed: seed, Lease: 10 * time.Second, Clients: []string{"c1", "c2", "c3", "c4"}, Acquires: 10}
 				p.Use(&lock)
-				j, _, err := Simulate(sim.Simulator, p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := history.Check(j.History); err != nil {
-					t.Fatal(err)
-				}
+				j := simulate(t, p)
+				must(t, history.Check(j.History))
 				for _, property := range []checker.Property{checker.Exclusion, checker.Liveness} {
 					if got := j.Outcome(property); got != checker.Valid {
 						t.Errorf("seed %d: %s is %s", seed, property, got)
@@ -135,10 +129,7 @@ func TestFairnessOfTheLocks(t *testing.T) {
 			t.Run(c.lock+"/"+f.Name, func(t *testing.T) {
 				t.Parallel()
 				for seed := range seeds(10) {
-					j, _, err := Simulate(sim.Simulator, randomPlan(c.lock, f.Name, seed))
-					if err != nil {
-						t.Fatal(err)
-					}
+					j := simulate(t, randomPlan(c.lock, f.Name, seed))
 					if got := j.Outcome(checker.Fairness); got != c.want && (got != checker.Unknown || j.Reached[checker.Grants] > 0) {
 						t.Errorf("seed %d: fairness is %s, want %s", seed, got, c.want)
 					}

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
-	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // fakeEnvironment is an environment of goroutines, like docker, in which every operation
@@ -82,12 +80,8 @@ func TestNoOkAfterAClientsDeath(t *testing.T) {
 			// A slow client, so that the kill comes while it asks.
 			return &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(300 * time.Microsecond) }}}, nil
 		}, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := history.Check(h); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, history.Check(h))
 		dead := false
 		for _, e := range h.Entries {
 			if dead && e.Process.Client() && e.Type != history.Info {
@@ -98,24 +92,6 @@ func TestNoOkAfterAClientsDeath(t *testing.T) {
 		if !dead {
 			t.Fatal("no client was killed")
 		}
-	}
-}
-
-// Two overlapping pauses of one client are one: the first stops the client, and only
-// the end of the last resumes it.
-func TestOverlappingFaultsDoNotEndEachOther(t *testing.T) {
-	p := randomPlan("redis-set-lua", "pause", 1)
-	p.Clients, p.Acquires = []string{"c1"}, 5
-	p.Faults = []faults.Injection{
-		{Fault: "pause", On: []string{"c1"}, At: 1 * time.Millisecond, For: 200 * time.Millisecond},
-		{Fault: "pause", On: []string{"c1"}, At: 5 * time.Millisecond, For: 5 * time.Millisecond},
-	}
-	environment := &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(60 * time.Millisecond) }}}
-	if _, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return environment, nil }, nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if len(environment.done) != 2 || environment.done[0] != "pause c1" || environment.done[1] != "resume c1" {
-		t.Errorf("the calls are %q", environment.done)
 	}
 }
 
@@ -145,9 +121,7 @@ func TestAFaultHasALineBeforeAndAfterItsEffect(t *testing.T) {
 	p.Faults = []faults.Injection{{Fault: "restart", On: []string{"redis-1"}, At: time.Millisecond, For: 5 * time.Millisecond}}
 	environment := &slowEnvironment{fakeEnvironment: &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
 	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return environment, nil }, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	at := map[string]time.Duration{}
 	for _, e := range h.Entries {
 		if e.ID == 1 {
@@ -172,9 +146,7 @@ func TestASecondFaultWaitsForTheSharedEffect(t *testing.T) {
 	}
 	environment := &slowEnvironment{fakeEnvironment: &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
 	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return environment, nil }, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	done := 0
 	for _, e := range h.Entries {
 		if e.F == "restart-done" {
@@ -198,9 +170,7 @@ func TestOneFailoverAtATime(t *testing.T) {
 	}
 	environment := &slowEnvironment{fakeEnvironment: &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
 	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return environment, nil }, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var lines []string
 	var ids []int
 	for _, e := range h.Entries {
@@ -221,10 +191,7 @@ func TestStoppedClientsAndServersDoNothing(t *testing.T) {
 		for seed := range uint64(300) {
 			p := randomPlan("redis-set-lua", kind, seed)
 			p.Faults = append(p.Faults, randomPlan("redis-set-lua", kind, seed+1000).Faults...)
-			j, _, err := Simulate(sim.Simulator, p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := simulate(t, p)
 			stopped := map[string]int{}
 			for _, e := range j.History.Entries {
 				switch {
@@ -242,19 +209,6 @@ func TestStoppedClientsAndServersDoNothing(t *testing.T) {
 	}
 }
 
-// An environment that cannot be removed is an error of the run.
-func TestAFailedRemovalIsAnError(t *testing.T) {
-	p := randomPlan("redis-set-lua", "pause", 1)
-	p.Faults = nil
-	left := errors.New("a container is still there")
-	_, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) {
-		return &fakeEnvironment{start: time.Now(), closed: left}, nil
-	}, nil, nil)
-	if !errors.Is(err, left) {
-		t.Errorf("the run ends with %v", err)
-	}
-}
-
 // A worker may report before the run has begun. Nothing is recorded then, because there
 // is no time yet.
 func TestNewsBeforeTheRunBeginsIsNotRecorded(t *testing.T) {
@@ -265,9 +219,7 @@ func TestNewsBeforeTheRunBeginsIsNotRecorded(t *testing.T) {
 		o.Server(history.Entry{F: history.Expire})
 		return &fakeEnvironment{start: time.Now()}, nil
 	}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, e := range h.Entries {
 		if e.F == history.Queued || e.F == history.Expire {
 			t.Errorf("%s is recorded", e.F)
@@ -290,9 +242,7 @@ func TestAPlaceInTheQueueNamesItsAcquire(t *testing.T) {
 		}
 		return &fakeEnvironment{start: time.Now(), client: fakeClient{acquires: say, releases: say}}, nil
 	}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := history.Check(h); err != nil {
 		t.Error(err)
 	}
@@ -328,9 +278,7 @@ func TestEntriesBesideTheScript(t *testing.T) {
 		return &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { entries.Go(enter) }}}, nil
 	}, nil, nil)
 	entries.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := history.Check(h); err != nil {
 		t.Error(err)
 	}

@@ -44,6 +44,16 @@ func TestAFaultOnAProcessStrikesAllItsClients(t *testing.T) {
 			[]string{"pause c1", "resume c1"},
 		},
 		{
+			// The first stops the client, and only the end of the last resumes it.
+			"two pauses of one client",
+			[]faults.Injection{
+				{Fault: "pause", On: []string{"c3"}, At: 1 * ms, For: 20 * ms},
+				{Fault: "pause", On: []string{"c3"}, At: 5 * ms, For: 5 * ms},
+			},
+			[]string{"pause c3", "pause c3", "pause-end c3", "pause-end c3"},
+			[]string{"pause c3", "resume c3"},
+		},
+		{
 			"a process with one client",
 			[]faults.Injection{{Fault: "pause", On: []string{"c3"}, At: 1 * ms, For: 5 * ms}},
 			[]string{"pause c3", "pause-end c3"},
@@ -80,9 +90,7 @@ func TestAFaultOnAProcessStrikesAllItsClients(t *testing.T) {
 			p.Acquires, p.Faults = 3, tt.faults
 			environment := wholeEnvironment{&fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * ms) }}}}
 			h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return environment, nil }, nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var lines, dead []string
 			for _, e := range h.Entries {
 				switch {

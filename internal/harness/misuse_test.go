@@ -51,9 +51,7 @@ func TestARefusedClientReleasesByName(t *testing.T) {
 			{Do: history.Acquire, At: 3 * second, Limit: second}, {Do: history.Release},
 		}},
 	))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for client, want := range map[string][]string{
 		"c1": {"acquire ok 1", "release fail 1"},
 		"c2": {"acquire fail", "release ok"},
@@ -81,9 +79,7 @@ func TestNestedGrantsAreReleasedFromWithin(t *testing.T) {
 		workloads.Script{Client: "c1", Steps: []workloads.Step{acquire, read, acquire, read, write, release, read, {Do: history.Write, Wait: second}, release}},
 		workloads.Script{Client: "c2", Steps: []workloads.Step{{At: second / 2}, acquire, release}},
 	))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []string{
 		"acquire ok 1", "read ok 1", "acquire ok 2", "read ok 2", "write ok 2", "release ok 2", "read ok 1", "write ok 1", "release fail 1",
 	}
@@ -108,16 +104,9 @@ func TestMisusesAreFound(t *testing.T) {
 			p := randomPlan(tt.lock, "pause", seed)
 			p.Faults, p.Workload = nil, tt.workload
 			p.Options, _ = catalogue.ParseOptions(tt.options)
-			if err := p.validate(); err != nil {
-				t.Fatal(err)
-			}
-			j, _, err := Simulate(sim.Simulator, p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := history.Check(j.History); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.validate())
+			j := simulate(t, p)
+			must(t, history.Check(j.History))
 			if j.History.Header.Workload != tt.workload {
 				t.Errorf("the header has the workload %q", j.History.Header.Workload)
 			}
@@ -140,9 +129,7 @@ func TestWorkloadsThatDoNotFit(t *testing.T) {
 	} {
 		p := randomPlan("redis-set-lua", "pause", 1)
 		p.Faults = nil
-		if err := p.validate(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.validate())
 		spoil(p)
 		if p.Scripts != nil {
 			p.Clients = []string{"c1"}

@@ -27,9 +27,6 @@ const mostEntries = 1_000_000
 // MB.
 const mostBytes = 128 << 20
 
-// spender is an environment that can end a run because of a budget.
-type spender interface{ Spend(words string) }
-
 // checkSize returns an error if a plan exceeds the limits of a run.
 func (p *Plan) checkSize() error {
 	acquires, steps := p.Acquires, 0

@@ -34,9 +34,7 @@ func TestALossIsRecordedAfterItsGrant(t *testing.T) {
 	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
 		return hastyEnvironment{fakeEnvironment: &fakeEnvironment{start: time.Now()}, observer: o}, nil
 	}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	granted, lost := 0, 0
 	for _, e := range h.Entries {
 		switch {

@@ -117,7 +117,7 @@ func (r *recorder) next() *history.Entry {
 	list := &r.history.Entries
 	n := len(*list)
 	if n == mostEntries {
-		if p, ok := r.environment.(spender); ok {
+		if p, ok := r.environment.(env.Simulation); ok {
 			p.Spend(names.Count(mostEntries, "recorded line"))
 		}
 	}

@@ -83,7 +83,7 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 			err = &CloseError{closed}
 		}
 	}()
-	if _, ok := environment.(sequential); ok {
+	if _, ok := environment.(env.Simulation); ok {
 		rec.mu.off, rec.injector.mu.off, rec.injector.instant = true, true, true
 	}
 	rec.begin(environment, plan.header(environment.Observes()))
@@ -101,7 +101,10 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 		rec.add(&history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Budget, Text: string(spent)})
 		ran = nil
 	}
-	alive := rec.alive()
+	var alive error
+	if p, ok := environment.(liveEnvironment); ok {
+		alive = p.Alive()
+	}
 	err = cmp.Or(rec.injector.err, alive, ran) // a failed fault explains more than the end of the run
 	whole = rec.intactEntries(alive)
 	if wrong, ok := errors.AsType[*env.ProtocolError](ran); ok {
@@ -148,10 +151,7 @@ func (r *recorder) ordered() bool {
 	return ok && environment.Ordered()
 }
 
-// sequential is an environment in which one thing happens at a time.
-type sequential interface{ Sequential() }
-
-// mutex is a sync.Mutex that does nothing in a sequential environment.
+// mutex is a sync.Mutex that does nothing in a simulation.
 type mutex struct {
 	sync.Mutex
 	off bool

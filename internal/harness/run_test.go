@@ -23,6 +23,21 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// simulate executes a plan.
+func simulate(t *testing.T, p *Plan) *Judged {
+	t.Helper()
+	j, _, err := Simulate(sim.Simulator, p)
+	must(t, err)
+	return j
+}
+
 // randomPlan returns a run of lock under faults of one kind.
 func randomPlan(lock, fault string, seed uint64) *Plan {
 	p := &Plan{
@@ -59,25 +74,15 @@ func applicableFaults(lock catalogue.Lock) []faults.Fault {
 
 func encode(t *testing.T, p *Plan) string {
 	t.Helper()
-	j, _, err := Simulate(sim.Simulator, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := simulate(t, p)
 	var b bytes.Buffer
-	if err := history.Encode(&b, j.History); err != nil {
-		t.Fatal(err)
-	}
+	must(t, history.Encode(&b, j.History))
 	return b.String()
 }
 
 // seeds returns n, and a fifth of n under the race detector, which has little to check:
 // one goroutine runs at a time.
-func seeds(n uint64) uint64 {
-	if !alltests.Wanted() {
-		return n / 5
-	}
-	return n
-}
+func seeds(n uint64) uint64 { return alltests.Budget(n, n/5) }
 
 // One seed gives one history, and so does its record of choices, through a file: for
 // every lock under every fault.
@@ -92,17 +97,11 @@ func TestOneSeedGivesOneHistory(t *testing.T) {
 					t.Fatalf("%s under %s, seed %d: two runs differ", lock.ID, f.Name, seed)
 				}
 				var file bytes.Buffer
-				if err := p.Write(&file); err != nil {
-					t.Fatal(err)
-				}
+				must(t, p.Write(&file))
 				saved, err := ReadPlan(&file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				j, fit, err := Simulate(sim.Simulator, saved)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if fit != (Replay{}) {
 					t.Errorf("%s under %s, seed %d: replayed with %+v", lock.ID, f.Name, seed, fit)
 				}
@@ -145,15 +144,11 @@ func TestHistoriesAreValid(t *testing.T) {
 // both.
 func TestAReplayWithGapsTakesTheLeastDisturbingValues(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
-	if _, _, err := Simulate(sim.Simulator, p); err != nil {
-		t.Fatal(err)
-	}
+	simulate(t, p)
 	p.Choices = p.Choices[:len(p.Choices)/2]
 	p.Choices[0].Name.Who = "nobody"
 	_, fit, err := Simulate(sim.Simulator, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if fit.Defaulted == 0 || fit.Unused == 0 {
 		t.Errorf("replayed with %+v", fit)
 	}
@@ -162,10 +157,7 @@ func TestAReplayWithGapsTakesTheLeastDisturbingValues(t *testing.T) {
 func TestAFaultIsRecordedBeforeItsEffect(t *testing.T) {
 	c, _ := catalogue.FindCase("redis-single-crash-nopersist")
 	flawed, _, _ := CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
-	j, _, err := Simulate(sim.Simulator, flawed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := simulate(t, flawed)
 	var order []string
 	for _, e := range j.History.Entries {
 		if e.F == "restart-lost" || e.F == "restart-lost-end" || e.F == history.Lose {
@@ -181,10 +173,7 @@ func TestAFaultIsRecordedBeforeItsEffect(t *testing.T) {
 // nothing more.
 func TestProcessNumbersRetire(t *testing.T) {
 	for seed := range uint64(50) {
-		j, _, err := Simulate(sim.Simulator, randomPlan("redis-set-lua", "drop-reply", seed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := simulate(t, randomPlan("redis-set-lua", "drop-reply", seed))
 		retired := map[int]bool{}
 		for _, e := range j.History.Entries {
 			if !e.Process.Client() {
@@ -196,10 +185,7 @@ func TestProcessNumbersRetire(t *testing.T) {
 			retired[e.Process.N] = e.Type == history.Info
 		}
 	}
-	j, _, err := Simulate(sim.Simulator, randomPlan("redis-set-lua", "kill", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := simulate(t, randomPlan("redis-set-lua", "kill", 1))
 	dead := map[string]bool{}
 	for _, e := range j.History.Entries {
 		if e.F == "kill" {
@@ -218,17 +204,11 @@ func TestPlansSurviveWritingAndReading(t *testing.T) {
 	p := randomPlan("redis-set-del", "delay", 3)
 	p.Options, p.Fencing, p.Server = catalogue.Options{Token: true, Spin: true}, history.FencingWrites, catalogue.Server{Fsync: catalogue.FsyncAlways}
 	p.Strategy, p.Depth = PCT, 3
-	if _, _, err := Simulate(sim.Simulator, p); err != nil {
-		t.Fatal(err)
-	}
+	simulate(t, p)
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Write(&b))
 	got, err := ReadPlan(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !reflect.DeepEqual(got, p) {
 		t.Errorf("read\n%+v\nwrote\n%+v", got, p)
 	}
@@ -278,9 +258,7 @@ func TestReadPlanRejectsInvalidPlans(t *testing.T) {
 		p := randomPlan("redis-set-lua", "partition", 1)
 		edit(p)
 		var b bytes.Buffer
-		if err := p.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Write(&b))
 		if _, err := ReadPlan(&b); err == nil {
 			t.Errorf("a plan with %s is accepted", name)
 		}
@@ -306,10 +284,7 @@ func TestPointsNameTheirRequests(t *testing.T) {
 		tt.point.Client, tt.point.Acquisition, tt.point.Op = "c1", 1, tt.op
 		p := &Plan{Lock: tt.lock, On: "sim", Lease: 10 * time.Second, Clients: []string{"c1"}, Acquires: 1}
 		p.Faults = []faults.Injection{{Fault: "pause", On: []string{"c1"}, For: time.Second, Point: &tt.point}}
-		j, _, err := Simulate(sim.Simulator, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := simulate(t, p)
 		i := slices.IndexFunc(j.History.Entries, func(e history.Entry) bool { return e.F == "pause" })
 		if i < 0 || j.History.Entries[i].Point != tt.want {
 			t.Errorf("%s: the pause is not at %q", tt.lock, tt.want)
@@ -326,10 +301,7 @@ func TestTheLastAnswerOfRequestsSideBySide(t *testing.T) {
 			Fault: "pause", On: []string{"c1"}, For: time.Second,
 			Point: &faults.Point{Client: "c1", Op: history.Acquire, Acquisition: 1, Last: true, After: true},
 		}}
-		j, _, err := Simulate(sim.Simulator, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := simulate(t, p)
 		entries := 0
 		for _, e := range j.History.Entries {
 			if e.F == "pause" {
@@ -356,10 +328,7 @@ func TestLocksSendAsManyRequestsAsTheySay(t *testing.T) {
 					Fault: "kill", On: []string{"c1"},
 					Point: &faults.Point{Client: "c1", Acquisition: 1, Op: f, Request: request, After: true},
 				}}
-				j, _, err := Simulate(sim.Simulator, p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				j := simulate(t, p)
 				last := ""
 				for _, e := range j.History.Entries {
 					if e.F == "kill" {
@@ -384,13 +353,9 @@ func TestAUsedBufferIsAsGoodAsANewOne(t *testing.T) {
 	defer buffer.Close()
 	in := func(p *Plan, b *Buffer, record bool) (string, []env.Choice) {
 		h, err := b.Simulate(p, env.Decisions{Seed: p.Seed, Record: record}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var text bytes.Buffer
-		if err := history.Encode(&text, h); err != nil {
-			t.Fatal(err)
-		}
+		must(t, history.Encode(&text, h))
 		return text.String(), b.Decided().Choices
 	}
 	for i, lock := range catalogue.Locks {

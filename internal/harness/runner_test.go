@@ -8,7 +8,6 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/locks"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -73,10 +72,7 @@ func TestEveryEntryIsAGrant(t *testing.T) {
 				Acquires: 5, Scripts: c.scripts, Shape: workloads.Shape{Think: time.Second, Hold: 3 * time.Second, Latency: time.Millisecond},
 			}
 			p.Use(&lock)
-			j, _, err := Simulate(sim.Simulator, p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := simulate(t, p)
 			if err := history.Check(j.History); err != nil {
 				t.Error(err)
 			}
