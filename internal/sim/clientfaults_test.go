@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
-	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/locks"
 )
 
@@ -64,13 +63,8 @@ func TestAProcessIsStruckAsAWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &scene{}
-			cfg := env.Config{
-				Lock: catalogue.Lock{
-					ID: "of a test", Together: 2,
-					New: func(e catalogue.Env) locks.Locker { return lockFunc{e, asks} },
-				},
-				Lease: 10 * time.Second, Clients: []string{"c1", "c2", "c3"}, Names: []string{"a"},
-			}
+			cfg := configOf(catalogue.StoreRedis, asks, "c1", "c2", "c3")
+			cfg.Lock.Together = 2
 			s.World = New(cfg, s, replayOf())
 			s.After(time.Second/2, func() { must(t, c.strike(s.World)) })
 			s.After(5*time.Second, func() {

@@ -14,7 +14,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/porttest"
-	"github.com/lockcheck/lockcheck/locks"
 )
 
 // The suite that compares the model with real servers also checks the simulated
@@ -76,13 +75,9 @@ type outsideWorld struct {
 func newOuter(t *testing.T, store catalogue.Store) *outsideWorld {
 	p := &outsideWorld{t: t}
 	s := &scene{}
-	p.World = New(env.Config{
-		Lock: catalogue.Lock{
-			ID: "of a test", Steps: catalogue.Requests{Acquire: 1, Release: 1}, Store: store,
-			New: func(e catalogue.Env) locks.Locker { return lockFunc{env: e} },
-		},
-		Lease: time.Second,
-	}, s, env.Decisions{Seed: 1, Record: true})
+	cfg := configOf(store, nil)
+	cfg.Lease, cfg.Names = time.Second, nil
+	p.World = New(cfg, s, env.Decisions{Seed: 1, Record: true})
 	p.choices, s.World = p.World.choices, p.World
 	t.Cleanup(func() { must(t, p.Close()) })
 	return p

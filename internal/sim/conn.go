@@ -212,6 +212,16 @@ func (c *conn) leave() {
 	}
 }
 
+// carrier returns the connection that carries a session, or nil.
+func carrier(conns []*conn, session int64) *conn {
+	for _, n := range conns {
+		if n.session == session {
+			return n
+		}
+	}
+	return nil
+}
+
 // isLost reports whether m is on a silent connection. A reset on its way to a
 // server whose sessions end with their connections always arrives.
 func (m *message) isLost() bool {

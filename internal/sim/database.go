@@ -47,14 +47,7 @@ func (d *database) clock() model.Clock {
 func (d *database) mono() time.Duration { return d.server.clock.mono(d.server.net.now) }
 
 // client returns the connection of a session, or nil after its end.
-func (d *database) client(session int64) *conn {
-	for _, n := range d.clients {
-		if n.session == session {
-			return n
-		}
-	}
-	return nil
-}
+func (d *database) client(session int64) *conn { return carrier(d.clients, session) }
 
 // accept begins a session.
 func (d *database) accept(n *conn) {

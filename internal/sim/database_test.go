@@ -8,9 +8,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
-	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
-	"github.com/lockcheck/lockcheck/locks"
 )
 
 // onMySQL is a client's use of a MySQL server.
@@ -25,13 +23,9 @@ func newMySQL(f onMySQL, clients ...string) *group {
 
 func newMySQLOn(server catalogue.Server, together int, f onMySQL, clients ...string) *group {
 	g := &group{&scene{}}
-	g.World = New(env.Config{
-		Lock: catalogue.Lock{
-			ID: "of a test", Steps: catalogue.Requests{Acquire: 1, Release: 1}, Store: catalogue.StoreMySQL, Together: together,
-			New: func(e catalogue.Env) locks.Locker { return lockFunc{e, f.acquire} },
-		},
-		Lease: 10 * time.Second, Clients: clients, Names: []string{"a"}, Server: server,
-	}, g, replayOf())
+	cfg := configOf(catalogue.StoreMySQL, f.acquire, clients...)
+	cfg.Lock.Together, cfg.Server = together, server
+	g.World = New(cfg, g, replayOf())
 	return g
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
-	"github.com/lockcheck/lockcheck/locks"
 )
 
 // newEnsemble returns a scene on an ensemble of three, led by the last, with a T
@@ -23,13 +22,7 @@ func newEnsemble(acquire func(catalogue.Env, context.Context) error, clients ...
 
 func newEnsembleWith(choices []env.Choice, acquire func(catalogue.Env, context.Context) error, clients ...string) *group {
 	g := &group{&scene{}}
-	g.World = New(env.Config{
-		Lock: catalogue.Lock{
-			ID: "of a test", Steps: catalogue.Requests{Acquire: 1, Release: 1}, Store: catalogue.StoreZooKeeper,
-			New: func(e catalogue.Env) locks.Locker { return lockFunc{e, acquire} },
-		},
-		Lease: 10 * time.Second, Clients: clients, Names: []string{"a"},
-	}, g, replayOf(choices...))
+	g.World = New(configOf(catalogue.StoreZooKeeper, acquire, clients...), g, replayOf(choices...))
 	return g
 }
 
@@ -72,21 +65,24 @@ func (g *group) listens(e catalogue.Env, ctx context.Context, s zookeeper.Handle
 
 var eventNames = [...]string{"", "created", "deleted", "changed", "children of", "connected", "disconnected", "expired", "closed"}
 
-// stays is a client that has a node, and notes the events of its session.
-func stays(g **group, d time.Duration) inSession {
-	return func(e catalogue.Env, ctx context.Context, s zookeeper.Handle) error {
+// stays runs a client that has a node for 40 s, disturbed after a second and healed later,
+// and expects these lines after its entry, of it and of its session.
+func stays(t *testing.T, disturb, heal func(*group) error, healed time.Duration, after []string) {
+	t.Helper()
+	var g *group
+	g = newEnsemble(inSession(func(e catalogue.Env, ctx context.Context, s zookeeper.Handle) error {
 		if err := enters(ctx, s); err != nil {
 			return err
 		}
-		(*g).listens(e, ctx, s, d)
+		g.listens(e, ctx, s, 40*time.Second)
 		return nil
+	}).acquire, "c1")
+	for at, f := range map[time.Duration]func(*group) error{time.Second: disturb, healed: heal} {
+		if f != nil {
+			g.After(at, func() { must(t, f(g)) })
+		}
 	}
-}
-
-// wantAfter is want for the lines after the client's entry.
-func wantAfter(t *testing.T, got []string, after ...string) {
-	t.Helper()
-	want(t, got, slices.Concat([]string{"1ms zk-3 grant", "2ms connected "}, after)...)
+	want(t, g.run(t, 2*time.Minute), slices.Concat([]string{"1ms zk-3 grant", "2ms connected "}, after)...)
 }
 
 // cut cuts c1 off from all members, and mend ends that.
@@ -156,15 +152,7 @@ func TestASessionGoesByTheLeadersClock(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var g *group
-			g = newEnsemble(stays(&g, 40*time.Second).acquire, "c1")
-			if c.disturb != nil {
-				g.After(time.Second, func() { must(t, c.disturb(g)) })
-			}
-			if c.heal != nil {
-				g.After(20*time.Second, func() { must(t, c.heal(g)) })
-			}
-			wantAfter(t, g.run(t, 2*time.Minute), c.want...)
+			stays(t, c.disturb, c.heal, 20*time.Second, c.want)
 		})
 	}
 }
@@ -184,10 +172,7 @@ func TestAMemberIsMissed(t *testing.T) {
 		"two members":                  {func(g *group) error { g.Stop("zk-3", false); return g.Stop("zk-2", false) }, []string{"1s disconnected ", "40.002s c1 ends: <nil>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var g *group
-			g = newEnsemble(stays(&g, 40*time.Second).acquire, "c1")
-			g.After(time.Second, func() { must(t, c.disturb(g)) })
-			wantAfter(t, g.run(t, 2*time.Minute), c.want...)
+			stays(t, c.disturb, nil, 0, c.want)
 		})
 	}
 }
@@ -207,19 +192,19 @@ func TestWhatAnEnsembleKeeps(t *testing.T) {
 		"all come back with nothing":  {all, true, []string{"1s disconnected ", "7s zk-3 lose", "40.002s c1 ends: <nil>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var g *group
-			g = newEnsemble(stays(&g, 40*time.Second).acquire, "c1")
-			g.After(time.Second, func() {
+			stop := func(g *group) error {
 				for _, s := range c.stopped {
 					must(t, g.Stop(s, c.lose))
 				}
-			})
-			g.After(2*time.Second, func() {
+				return nil
+			}
+			start := func(g *group) error {
 				for _, s := range c.stopped {
 					must(t, g.Start(s))
 				}
-			})
-			wantAfter(t, g.run(t, 2*time.Minute), c.want...)
+				return nil
+			}
+			stays(t, stop, start, 2*time.Second, c.want)
 		})
 	}
 }

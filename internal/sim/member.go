@@ -95,14 +95,7 @@ func (x *member) leave(n *conn) {
 }
 
 // client returns the connection that carries a session, or nil.
-func (x *member) client(session int64) *conn {
-	for _, n := range x.clients {
-		if n.session == session {
-			return n
-		}
-	}
-	return nil
-}
+func (x *member) client(session int64) *conn { return carrier(x.clients, session) }
 
 // stop ends x's process. With lose it also erases its disk.
 func (x *member) stop(lose bool) {
@@ -233,8 +226,7 @@ func (x *member) forward(m *message) {
 // reply answers the first request of a client.
 func (x *member) reply(m *message) {
 	n := m.conn
-	copy(n.asked, n.asked[1:])
-	n.asked = n.asked[:len(n.asked)-1]
+	n.asked = slices.Delete(n.asked, 0, 1)
 	m.toUp = false
 	m.zk.zxid = x.copy.Zxid()
 	x.server.net.send(m)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/faults"
@@ -219,14 +220,7 @@ func (n *network) isSeparated(a, b *server) bool {
 	return false
 }
 
-func (is *isolation) has(s *server) bool {
-	for _, name := range is.servers {
-		if name == s.name {
-			return true
-		}
-	}
-	return false
-}
+func (is *isolation) has(s *server) bool { return slices.Contains(is.servers, s.name) }
 
 // look is World.look for the servers of Redis and MySQL.
 func (n *network) look() {

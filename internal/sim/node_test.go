@@ -23,13 +23,9 @@ func newGroup(acquire func(catalogue.Env, context.Context) error, clients ...str
 
 func newGroupOn(server catalogue.Server, acquire func(catalogue.Env, context.Context) error, clients ...string) *group {
 	g := &group{&scene{}}
-	g.World = New(env.Config{
-		Lock: catalogue.Lock{
-			ID: "of a test", Steps: catalogue.Requests{Acquire: 1, Release: 1},
-			New: func(e catalogue.Env) locks.Locker { return lockFunc{e, acquire} },
-		},
-		Lease: 10 * time.Second, Clients: clients, Names: []string{"a"}, Server: server,
-	}, g, replayOf())
+	cfg := configOf(catalogue.StoreRedis, acquire, clients...)
+	cfg.Server = server
+	g.World = New(cfg, g, replayOf())
 	return g
 }
 

@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // order keeps what may happen next in a world in which only order counts, instead
 // of time. Messages take no time, and a wait of unspecified length ends when its
 // turn comes. Search takes the steps.
@@ -19,16 +21,14 @@ func (o *order) push(e event) { o.pending = append(o.pending, e) }
 // pushFirst puts e before all later messages, but after those that it was already
 // called for.
 func (o *order) pushFirst(e event) {
-	o.pending = append(o.pending, event{})
-	copy(o.pending[o.front+1:], o.pending[o.front:])
-	o.pending[o.front] = e
+	o.pending = slices.Insert(o.pending, o.front, e)
 	o.front++
 }
 
 // remove removes the event at i.
 func (o *order) remove(i int) event {
 	e := o.pending[i]
-	o.pending = append(o.pending[:i], o.pending[i+1:]...)
+	o.pending = slices.Delete(o.pending, i, i+1)
 	if i < o.front {
 		o.front--
 	}

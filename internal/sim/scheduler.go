@@ -76,10 +76,6 @@ func (k *scheduler) reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	}
 }
 
-// Sequential marks that one thing happens at a time, so that an observer needs no
-// mutex.
-func (k *scheduler) Sequential() {}
-
 // Now returns the virtual time since the start of the run.
 func (k *scheduler) Now() time.Duration { return k.now }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -187,10 +188,8 @@ func (s *server) lockEntries(all iter.Seq2[string, int]) map[string]int {
 
 // lockOf returns the lock whose entry key is, or "".
 func (n *network) lockOf(key string) string {
-	for _, name := range n.cfg.Names {
-		if name == key {
-			return name
-		}
+	if slices.Contains(n.cfg.Names, key) {
+		return key
 	}
 	return ""
 }

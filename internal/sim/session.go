@@ -147,8 +147,7 @@ func (s *session) Next(ctx context.Context, timeout time.Duration) (zookeeper.Ev
 		switch {
 		case len(s.events) > 0:
 			e := s.events[0]
-			copy(s.events, s.events[1:])
-			s.events = s.events[:len(s.events)-1]
+			s.events = slices.Delete(s.events, 0, 1)
 			return e, nil
 		case s.end != nil:
 			return zookeeper.Event{}, s.end

@@ -67,15 +67,21 @@ func newScene(acquire func(catalogue.Env, context.Context) error, clients ...str
 // newSceneWith also takes options and choices.
 func newSceneWith(o catalogue.Options, choices []env.Choice, acquire func(catalogue.Env, context.Context) error, clients ...string) *scene {
 	s := &scene{}
-	cfg := env.Config{
-		Lock: catalogue.Lock{
-			ID: "of a test", Steps: catalogue.Requests{Acquire: 1, Release: 1},
-			New: func(e catalogue.Env) locks.Locker { return lockFunc{e, acquire} },
-		},
-		Options: o, Lease: 10 * time.Second, Clients: clients, Names: []string{"a"},
-	}
+	cfg := configOf(catalogue.StoreRedis, acquire, clients...)
+	cfg.Options = o
 	s.World = New(cfg, s, replayOf(choices...))
 	return s
+}
+
+// configOf returns the configuration of a scene with a T of 10 s.
+func configOf(store catalogue.Store, acquire func(catalogue.Env, context.Context) error, clients ...string) env.Config {
+	return env.Config{
+		Lock: catalogue.Lock{
+			ID: "of a test", Steps: catalogue.Requests{Acquire: 1, Release: 1}, Store: store,
+			New: func(e catalogue.Env) locks.Locker { return lockFunc{e, acquire} },
+		},
+		Lease: 10 * time.Second, Clients: clients, Names: []string{"a"},
+	}
 }
 
 type lockFunc struct {
