@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -230,12 +229,8 @@ func (r *Runner) ShrinkFor(j *harness.Judged, property checker.Property, name st
 // true, from the kept runs of a batch. It works in parallel, which does not affect the
 // result.
 func (r *Runner) shrinkKept(s *explore.Settings, done *explore.Result, kept map[int]Kept, some func(checker.Property) bool) (map[checker.Property]Shrunk, error) {
-	jobs := s.Jobs
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
 	var group sync.WaitGroup
-	turn := make(chan struct{}, jobs)
+	turn := make(chan struct{}, explore.Workers(s.Jobs))
 	runs := make([]Shrunk, len(checker.Properties))
 	errs := make([]error, len(checker.Properties))
 	for i, prop := range checker.Properties {

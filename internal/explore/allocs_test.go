@@ -3,13 +3,10 @@ package explore
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/sim"
-	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // A worker runs in its own reused memory. The allocations that remain without a fault
@@ -21,10 +18,7 @@ import (
 // judges one run in sampled.
 func TestARunAllocatesLittle(t *testing.T) {
 	for kind, most := range map[string]float64{"none": 17, "pause": 26} {
-		s := Settings{Lock: "redis-set-lua", On: "sim", Lease: 10 * time.Second, Clients: Exactly(5), Acquires: Exactly(20), Count: Exactly(1), Shape: workloads.Usual(10 * time.Second)}
-		if f, ok := faults.Find(kind); ok {
-			s.Kinds = []faults.Fault{f}
-		}
+		s := batch("redis-set-lua", kindsOf(kind))
 		buffer := newBuffer(sim.Simulator)
 		defer buffer.Close()
 		r := NewResult()

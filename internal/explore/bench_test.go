@@ -27,23 +27,11 @@ import (
 // that end a client are left out, because a dead client cannot take its share of the
 // grants.
 func BenchmarkJudgedRuns(b *testing.B) {
-	all, pause := benchmarkedFaults()
+	pause := kindsOf("pause")
+	all := slices.DeleteFunc(faults.All(), func(f faults.Fault) bool { return f.On == faults.OnClient && f.Heal == nil })
 	b.Run("pause", func(b *testing.B) { judgedRuns(b, "redis-set-lua", pause) })
 	b.Run("all", func(b *testing.B) { judgedRuns(b, "redis-set-lua", all) })
 	b.Run("mysql", func(b *testing.B) { judgedRuns(b, "mysql-optimistic", pause) })
-}
-
-// benchmarkedFaults returns the kinds of faults of the two benchmarks.
-func benchmarkedFaults() (all, pause []faults.Fault) {
-	for _, f := range faults.All() {
-		if f.On != faults.OnClient || f.Heal != nil {
-			all = append(all, f)
-		}
-		if f.Name == "pause" {
-			pause = append(pause, f)
-		}
-	}
-	return all, pause
 }
 
 func batch(lock string, kinds []faults.Fault) Settings {
@@ -66,9 +54,7 @@ func judgedRuns(b *testing.B, lock string, kinds []faults.Fault) {
 	b.ResetTimer()
 	for i := range b.N {
 		before := all.Reached
-		if err := all.run(&s, i, buffer); err != nil {
-			b.Fatal(err)
-		}
+		must(b, all.run(&s, i, buffer))
 		reached := func(c checker.Counter) int { return all.Reached[c] - before[c] }
 		if reached(checker.Grants) == 100 && reached(checker.Contended) > 0 && reached(checker.FaultTouched) > 0 {
 			counting++
@@ -93,15 +79,12 @@ func BenchmarkTwoJobs(b *testing.B) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
-	_, pause := benchmarkedFaults()
-	s := batch("redis-set-lua", pause)
+	s := batch("redis-set-lua", kindsOf("pause"))
 	s.Jobs, s.Runs = 2, 10_000
 	var shares []float64
 	for range b.N {
 		r, err := Random(context.Background(), sim.Simulator, &s, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		together := float64(r.Runs) / r.Took.Seconds()
 		var apart [2]float64
 		var group sync.WaitGroup

@@ -19,9 +19,7 @@ func TestTheGeneratorDoesNotSeeTheLock(t *testing.T) {
 		for i := range 300 {
 			p := s.Plan(i)
 			p.Lock = "anything"
-			if err := p.Write(&b); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Write(&b))
 		}
 		return b.Bytes()
 	}

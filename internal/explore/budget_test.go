@@ -48,10 +48,7 @@ func TestALoopWithoutAWaitIsUnknown(t *testing.T) {
 		}
 	}
 	plan := settings().Plan(0)
-	first, _, err := harness.Simulate(sim.Simulator, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := simulate(t, plan)
 	for _, v := range first.Verdicts {
 		if v.Outcome == checker.Unknown && (!strings.Contains(v.Reason, "is there a loop without a wait?") || !strings.Contains(v.Reason, ": c")) {
 			t.Errorf("%s: %s", v.Property, v.Reason)

@@ -35,10 +35,7 @@ func TestTheCalibrationIsNotStale(t *testing.T) {
 		recalibrate(t, calibration)
 		return
 	}
-	dear, locks := 10.0, catalogue.Locks
-	if !alltests.Wanted() {
-		dear, locks = 2, locks[:len(locks)/3]
-	}
+	dear, locks := alltests.Budget(10.0, 2), catalogue.Locks[:alltests.Budget(len(catalogue.Locks), len(catalogue.Locks)/3)]
 	found := calibrate(t, 20, cellsThatBreak(t, locks, func(c *Cell) bool {
 		return !slices.ContainsFunc(calibration.Found, func(m catalogue.Measured) bool {
 			return m.Lock == c.Lock && m.Fault == c.Fault && m.Mean > dear
@@ -78,13 +75,9 @@ func recalibrate(t *testing.T, calibration *catalogue.Calibration) {
 	calibration.Seeds, calibration.Most, calibration.Lease = calibrationSeeds, calibrationRuns, 10*time.Second
 	calibration.Put(found)
 	file, err := os.Create("../catalogue/calibration.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
-	if err := calibration.Write(file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, calibration.Write(file))
 }
 
 // cellsThatBreak returns the cells that must show a code. It leaves out flawed variants
@@ -114,9 +107,7 @@ func calibrate(t *testing.T, seeds int, cells []*Cell) (list []catalogue.Measure
 		first[cell][base], err = cells[cell].findAll(t.Context(), uint64(1+base*baseDistance), buffer)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, c := range cells {
 		for _, code := range c.Expect.Must {
 			m := measureCode(first[i], code)

@@ -46,9 +46,7 @@ func convict(t *testing.T, x *catalogue.Exposure, seeds, limit int) *conviction 
 		c.Runs[base], err = exposes(t.Context(), x, x.Lock, uint64(1+base*baseDistance), limit, buffer)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	slices.Sort(c.Runs)
 	return c
 }

@@ -38,9 +38,7 @@ func runsUntil(tb testing.TB, s *Settings, p checker.Property) int {
 	defer buffer.Close()
 	for i := range s.Runs {
 		one := NewResult()
-		if err := one.run(s, i, buffer); err != nil {
-			tb.Fatal(err)
-		}
+		must(tb, one.run(s, i, buffer))
 		if one.Outcome(p) == checker.Violated {
 			return i + 1
 		}
@@ -58,10 +56,7 @@ func anything(lock string, seed uint64) *Settings {
 // With default settings and all faults, every flaw shows within 5,000 runs from any
 // seed.
 func TestFlawsShowSoon(t *testing.T) {
-	seeds := uint64(20)
-	if !alltests.Wanted() {
-		seeds = 4
-	}
+	seeds := alltests.Budget[uint64](20, 4)
 	for _, f := range flaws {
 		for seed := range seeds {
 			if n := runsUntil(t, anything(f.lock, seed*1_000_000), f.property); n > soonRuns {

@@ -1,9 +1,9 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,7 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	numbers "github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -50,14 +50,14 @@ func (b Bound) Words() string {
 		"%s. Messages arrive, and thinking, holding, waiting and faults end, in every order. "+
 		"Time goes on when no message is on its way and no client works: to the next timer, or, where dates were written, by 3/2 T, at most %s. "+
 		"Not varied: any other duration. Without a fault no section and no message outlasts a lease.",
-		numbers.Count(b.Clients, "client"), often(b.Acquires), again, faultsStrike(b.Faults), often(env.Passages))
+		names.Count(b.Clients, "client"), often(b.Acquires), again, faultsStrike(b.Faults), often(env.Passages))
 }
 
 func often(n int) string {
 	if n == 1 {
 		return "once"
 	}
-	return numbers.Count(n, "time")
+	return names.Count(n, "time")
 }
 
 func faultsStrike(n int) string {
@@ -67,7 +67,7 @@ func faultsStrike(n int) string {
 	case 1:
 		return "At most 1 fault of the kind strikes, at any step"
 	}
-	return "At most " + numbers.Count(n, "fault") + " of the kind strike, at any step"
+	return "At most " + names.Count(n, "fault") + " of the kind strike, at any step"
 }
 
 // Proof is the result for one property within a bound.
@@ -207,15 +207,10 @@ type node struct {
 	first    *crossing // the result of its first step, if known
 }
 
-// crossing is the result of a step from a node.
+// crossing is the result of a step: where it leads, without the parent.
 type crossing struct {
-	step     uint8
-	state    harness.State
-	rest     harness.State
-	steps    uint8
-	local    []harness.Local
-	violated checker.Set
-	first    *crossing // the result of its own first step, if known; see node
+	node
+	state harness.State
 }
 
 func newExhaustion(ctx context.Context, sim env.Simulator, s *Settings, progress func(schedules, states int)) *exhaustion {
@@ -236,7 +231,7 @@ func (e *exhaustion) path(buf []uint8, n int32, step uint8) []uint8 {
 
 func (e *exhaustion) run() (*Exhausted, error) {
 	e.seen, e.ends, e.found = map[harness.State]bool{}, map[harness.State]bool{}, map[checker.Property][]uint8{}
-	workers := make([]*walker, workersFor(e.settings.Jobs))
+	workers := make([]*walker, Workers(e.settings.Jobs))
 	for i := range workers {
 		workers[i] = newWalker(e)
 		defer workers[i].buffer.Close()
@@ -246,7 +241,8 @@ func (e *exhaustion) run() (*Exhausted, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.nodes = []node{{parent: -1, steps: first.steps, rest: first.rest, local: first.local, first: first.first}}
+	first.parent = -1
+	e.nodes = []node{first.node}
 	e.seen[first.state] = true
 	complete := true
 	for from, to := 0, 1; from < to && complete; from, to = to, len(e.nodes) {
@@ -255,14 +251,6 @@ func (e *exhaustion) run() (*Exhausted, error) {
 		}
 	}
 	return e.bound(complete)
-}
-
-// workersFor returns the number of workers.
-func workersFor(jobs int) int {
-	if jobs <= 0 {
-		return runtime.GOMAXPROCS(0)
-	}
-	return jobs
 }
 
 // chunk is how many nodes are expanded before their results are merged. It does not
@@ -293,10 +281,8 @@ func (e *exhaustion) level(workers []*walker, from, to int32) (complete bool, er
 			})
 		}
 		group.Wait()
-		for _, err := range errs {
-			if err != nil {
-				return false, err
-			}
+		if err := cmp.Or(errs...); err != nil {
+			return false, err
 		}
 		if e.interrupted() {
 			return false, nil
@@ -339,7 +325,8 @@ func (e *exhaustion) merge(n int32, found []crossing) {
 				e.found[p] = e.path(nil, n, c.step)
 			}
 		}
-		e.nodes = append(e.nodes, node{parent: n, step: c.step, violated: c.violated, steps: c.steps, rest: c.rest, local: c.local, first: c.first})
+		c.parent = n
+		e.nodes = append(e.nodes, c.node)
 	}
 }
 
@@ -396,10 +383,10 @@ func (w *walker) walk(path []uint8) (crossing, error) {
 // arrived records the state that a walk has reached, and returns the first step to take
 // from it.
 func (w *walker) arrived() (first uint8, on bool) {
-	c := crossing{
-		step: w.next, state: w.way.State, rest: w.way.Rest, steps: uint8(w.way.Steps),
+	c := crossing{node{
+		step: w.next, rest: w.way.Rest, steps: uint8(w.way.Steps),
 		local: slices.Clone(w.way.Local), violated: w.monitor.Violated(),
-	}
+	}, w.way.State}
 	w.list, w.most = append(w.list, c), max(w.most, w.way.Steps)
 	w.next = 0
 	if len(c.local) > 0 && !w.search.thorough {
@@ -414,7 +401,7 @@ func (w *walker) arrived() (first uint8, on bool) {
 // judge can see the difference.
 func (w *walker) expand(found []crossing, n int32) ([]crossing, error) {
 	at := &w.search.nodes[n]
-	tried := len(found)
+	concerned := func(uint8) bool { return true }
 	for _, local := range at.local {
 		if w.search.thorough {
 			break
@@ -423,23 +410,16 @@ func (w *walker) expand(found []crossing, n int32) ([]crossing, error) {
 		if err != nil {
 			return found, err
 		}
-		if c.rest != at.rest {
+		if c.rest == at.rest {
+			found = append(found, c)
+			concerned = func(step uint8) bool { return local.Faults>>step&1 == 1 }
+			break
+		}
+	}
+	for step := range at.steps {
+		if !concerned(step) {
 			continue
 		}
-		found = append(found, c)
-		for step := range at.steps {
-			if local.Faults>>step&1 == 0 {
-				continue
-			}
-			if c, err = w.step(n, step); err != nil {
-				return found, err
-			}
-			found = append(found, c)
-		}
-		return found, nil
-	}
-	found = found[:tried]
-	for step := range at.steps {
 		c, err := w.step(n, step)
 		if err != nil {
 			return found, err

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,18 +27,32 @@ func scope(lock, fault string, clients, count int) *Settings {
 		Lock: lock, On: "sim", Lease: 10 * time.Second,
 		Clients: Exactly(clients), Acquires: Exactly(1), Count: Exactly(count),
 	}
-	if f, ok := faults.Find(fault); ok {
-		s.Kinds = []faults.Fault{f}
-	}
+	s.Kinds = kindsOf(fault)
 	return s
+}
+
+// kindsOf returns the kind of fault with that name; nil for "none".
+func kindsOf(fault string) []faults.Fault {
+	if f, ok := faults.Find(fault); ok {
+		return []faults.Fault{f}
+	}
+	return nil
 }
 
 func exhaust(tb testing.TB, s *Settings) *Exhausted {
 	tb.Helper()
 	b, err := Exhaustive(tb.Context(), sim.Simulator, s, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
+	return b
+}
+
+// plainly searches without skipping anything.
+func plainly(t *testing.T, s *Settings) *Exhausted {
+	t.Helper()
+	e := newExhaustion(t.Context(), sim.Simulator, s, nil)
+	e.thorough = true
+	b, err := e.run()
+	must(t, err)
 	return b
 }
 
@@ -132,13 +147,7 @@ func TestPrunedAndPlainSearchAgree(t *testing.T) {
 				continue
 			}
 			s := scope(lock, kind, 2, 1)
-			pruned := exhaust(t, s)
-			e := newExhaustion(t.Context(), sim.Simulator, s, nil)
-			e.thorough = true
-			thorough, err := e.run()
-			if err != nil {
-				t.Fatal(err)
-			}
+			pruned, thorough := exhaust(t, s), plainly(t, s)
 			if pruned.outcomes() != thorough.outcomes() {
 				t.Errorf("%s under %s: pruned\n  %s\nthorough\n  %s", lock, kind, pruned.outcomes(), thorough.outcomes())
 			}
@@ -161,13 +170,7 @@ func TestABrokenConnectionIsNoticedAtAnyTime(t *testing.T) {
 	}
 	s := scope("redis-setnx", "restart-lost", 2, 1)
 	s.Acquires = Exactly(2)
-	pruned := exhaust(t, s)
-	e := newExhaustion(t.Context(), sim.Simulator, s, nil)
-	e.thorough = true
-	thorough, err := e.run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pruned, thorough := exhaust(t, s), plainly(t, s)
 	if !maps.Equal(pruned.ends, thorough.ends) || pruned.outcomes() != thorough.outcomes() {
 		t.Errorf("pruned ends in %d states, thorough in %d", len(pruned.ends), len(thorough.ends))
 	}
@@ -187,9 +190,7 @@ func TestTheSearchFindsTheEndOfEveryPath(t *testing.T) {
 	var down func(path []uint8)
 	down = func(path []uint8) {
 		c, err := w.walk(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if c.violated != 0 {
 			t.Errorf("%v violates %v", path, c.violated.List())
 		}
@@ -200,7 +201,7 @@ func TestTheSearchFindsTheEndOfEveryPath(t *testing.T) {
 		}
 		for step := range c.steps {
 			down(append(path, step))
-			if paths > 30_000/(1+29*shortFactor()) || t.Failed() {
+			if paths > alltests.Budget(30_000, 1000) || t.Failed() {
 				return
 			}
 		}
@@ -216,9 +217,9 @@ func TestTheSearchFindsTheEndOfEveryPath(t *testing.T) {
 // One scope gives the same numbers and the same schedules, with any number of jobs.
 func TestASearchRepeats(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []string{"none", "pause", "restart-lost", "delay"}[:4-3*shortFactor()] {
+	for _, fault := range []string{"none", "pause", "restart-lost", "delay"}[:alltests.Budget(4, 1)] {
 		var first *Exhausted
-		for _, jobs := range []int{1, 2, 1, 3}[:4-2*shortFactor()] {
+		for _, jobs := range []int{1, 2, 1, 3}[:alltests.Budget(4, 2)] {
 			s := scope("redis-set-get-del", fault, 2, 1)
 			s.Jobs = jobs
 			b := exhaust(t, s)
@@ -256,20 +257,12 @@ func TestFoundSchedulesReplay(t *testing.T) {
 					continue
 				}
 				var file, before, after bytes.Buffer
-				if err := found.Plan.Write(&file); err != nil {
-					t.Fatal(err)
-				}
+				must(t, found.Plan.Write(&file))
 				plan, err := harness.ReadPlan(&file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				again, fit, err := harness.Simulate(sim.Simulator, plan)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := firstError(history.Encode(&before, found.History), history.Encode(&after, again.History)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
+				must(t, cmp.Or(history.Encode(&before, found.History), history.Encode(&after, again.History)))
 				if fit != (harness.Replay{}) || !bytes.Equal(before.Bytes(), after.Bytes()) || again.Outcome(p) != checker.Violated {
 					t.Errorf("%s under %s, %s: %+v, %s", lock, f.Name, p, fit, again.Outcome(p))
 				}
@@ -280,23 +273,6 @@ func TestFoundSchedulesReplay(t *testing.T) {
 
 // manyCoroutines is why short tests leave out searches under a fault.
 const manyCoroutines = "the race detector takes gigabytes for the coroutines of a search"
-
-// shortFactor returns 0 if all tests are wanted, else 1.
-func shortFactor() int {
-	if !alltests.Wanted() {
-		return 1
-	}
-	return 0
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 func TestASearchThatIsCutShortProvesNothing(t *testing.T) {
 	s := scope("redis-set-lua", "kill", 2, 1)

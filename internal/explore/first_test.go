@@ -3,15 +3,11 @@ package explore
 import (
 	"cmp"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/sim"
@@ -46,13 +42,8 @@ var knownBad = []knownFlaw{
 
 // settings returns the default settings of the command.
 func (k knownFlaw) settings(strategy string, seed uint64) *Settings {
-	s := &Settings{
-		Lock: k.lock, Use: k.use, On: "sim", Lease: 10 * time.Second, Clients: AnyClients, Acquires: AnyAcquires, Count: AnyCount,
-		Strategy: strategy, Seed: seed,
-	}
-	if f, ok := faults.Find(k.fault); ok {
-		s.Kinds = []faults.Fault{f}
-	}
+	s := anything(k.lock, seed)
+	s.Use, s.Strategy, s.Kinds, s.Runs = k.use, strategy, kindsOf(k.fault), 0
 	return s
 }
 
@@ -100,18 +91,10 @@ func BenchmarkFirstViolation(b *testing.B) {
 func (k knownFlaw) figures(b *testing.B, strategy string) []int {
 	const most = 100_000 // limit
 	runs := make([]int, 200)
-	jobs := runtime.GOMAXPROCS(0)
-	var group sync.WaitGroup
-	for w := range jobs {
-		group.Go(func() {
-			buffer := harness.NewBuffer(sim.Simulator)
-			defer buffer.Close()
-			for base := w; base < len(runs); base += jobs {
-				runs[base] = cmp.Or(first(b, k.settings(strategy, uint64(base+1)<<32), k.property, most, buffer), most)
-			}
-		})
-	}
-	group.Wait()
+	must(b, inParallel(b.Context(), sim.Simulator, len(runs), 0, func(base int, buffer *buffer) error {
+		runs[base] = cmp.Or(first(b, k.settings(strategy, uint64(base+1)<<32), k.property, most, buffer.Buffer), most)
+		return nil
+	}))
 	slices.Sort(runs)
 	return runs
 }

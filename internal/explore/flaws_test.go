@@ -45,9 +45,7 @@ func TestFlawsAreConvictedWithoutTheirScripts(t *testing.T) {
 			defer buffer.Close()
 			look := min(3*c.Worst(), limit)
 			run, err := exposes(t.Context(), x, c.Sound, 1, look, buffer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if run <= look {
 				t.Errorf("%s violates it, too, in run %d", c.Sound, run)
 			}
@@ -63,15 +61,11 @@ func writeFlaws(t *testing.T, table string) {
 	t.Helper()
 	const page, begin, end = "../../docs/random.md", "<!-- flaws -->\n\n", "\n<!-- end -->"
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	head, rest, begins := strings.Cut(string(text), begin)
 	_, tail, ends := strings.Cut(rest, end)
 	if !begins || !ends {
 		t.Fatalf("%s has no place for the table", page)
 	}
-	if err := os.WriteFile(page, []byte(head+begin+table+end+tail), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(page, []byte(head+begin+table+end+tail), 0o666))
 }

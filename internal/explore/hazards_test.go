@@ -32,9 +32,7 @@ func TestEveryViolationReachedItsHazard(t *testing.T) {
 		t.Run(lock.ID, func(t *testing.T) {
 			t.Parallel()
 			alone, err := catalogue.Expect(lock.ID, catalogue.NoFault)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			buffer := newBuffer(sim.Simulator)
 			defer buffer.Close()
 			for _, name := range lock.Columns() {
@@ -43,9 +41,7 @@ func TestEveryViolationReachedItsHazard(t *testing.T) {
 					continue
 				}
 				cell, err := NewCell(defaults(10*time.Second, runs), *lock, lock.ID, name, calibration)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				broken := 0
 				for n := range runs {
 					broken += cell.withoutHazard(t, n, kind.Name, alone.May, buffer)
@@ -58,9 +54,7 @@ func TestEveryViolationReachedItsHazard(t *testing.T) {
 				}
 				result := NewResult()
 				for n := range sound {
-					if err := result.run(&cell.Settings, n, buffer); err != nil {
-						t.Fatal(err)
-					}
+					must(t, result.run(&cell.Settings, n, buffer))
 					if n >= 5 && len(result.Untested()) == 0 {
 						break
 					}
@@ -78,9 +72,7 @@ func (c *Cell) withoutHazard(t *testing.T, run int, kind string, free []checker.
 	t.Helper()
 	plan := c.Plan(run)
 	h, err := buffer.Simulate(plan, plan.Decide(false), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	verdicts, _, hazards := buffer.Examine(h)
 	for _, v := range verdicts {
 		if v.Outcome == checker.Violated && !slices.Contains(free, v.Property) && !hazards.Reached(kind, v.Property) {

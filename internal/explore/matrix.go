@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
-	numbers "github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -145,29 +144,21 @@ func (c *Cell) Judge(r *Result, whole bool) Judgement {
 	vacuous := r.Vacuous()
 	switch {
 	case len(j.Unexpected) > 0:
-		j.Standing, j.Reason = Unexpected, names(j.Unexpected)+" violated, which is not expected"
+		j.Standing, j.Reason = Unexpected, names.Join(j.Unexpected, ", ")+" violated, which is not expected"
 	case !whole:
-		j.Standing, j.Reason, j.Cut = Unproven, "interrupted after "+numbers.Count(r.Runs, "run"), true
+		j.Standing, j.Reason, j.Cut = Unproven, "interrupted after "+names.Count(r.Runs, "run"), true
 	case vacuous != "":
 		j.Standing, j.Reason = Unproven, vacuous
 	case len(unknown) > 0:
 		j.Standing, j.Reason = Unproven, strings.Join(unknown, "; ")
 	case len(j.Missing) > 0 && c.For > 0:
-		j.Standing, j.Reason = NotShown, names(j.Missing)+" not shown in "+numbers.Count(r.Runs, "run")
+		j.Standing, j.Reason = NotShown, names.Join(j.Missing, ", ")+" not shown in "+names.Count(r.Runs, "run")
 	case len(j.Missing) > 0:
-		j.Standing, j.Reason = Missing, names(j.Missing)+" not found in "+numbers.Count(r.Runs, "run")
+		j.Standing, j.Reason = Missing, names.Join(j.Missing, ", ")+" not found in "+names.Count(r.Runs, "run")
 	default:
 		j.Standing = AsExpected
 	}
 	return j
-}
-
-func names[T ~string](list []T) string {
-	words := make([]string, len(list))
-	for i, name := range list {
-		words[i] = string(name)
-	}
-	return strings.Join(words, ", ")
 }
 
 // portion is how many runs are handed out at a time. A cell may end after each portion,
@@ -185,15 +176,12 @@ type Far struct {
 // the order of the cells. It ends early, with partial results, when ctx ends; whole
 // reports of each cell whether it has all its runs. progress may be nil.
 func Matrix(ctx context.Context, sim env.Simulator, cells []*Cell, jobs int, progress func(Far)) (results []*Result, whole []bool, err error) {
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
 	m := &matrix{progress: progress}
 	for _, c := range cells {
 		m.tracks = append(m.tracks, &track{cell: c, total: NewResult(), waiting: map[int]*Result{}})
 	}
 	var group sync.WaitGroup
-	for range jobs {
+	for range Workers(jobs) {
 		group.Go(func() { m.work(ctx, newBuffer(sim)) })
 	}
 	group.Wait()

@@ -20,9 +20,7 @@ func defaults(lease time.Duration, runs int) Settings {
 func calibrated(t *testing.T) *catalogue.Calibration {
 	t.Helper()
 	c, err := catalogue.Calibrated()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &c
 }
 
@@ -31,9 +29,7 @@ func cellsOf(t *testing.T, shared Settings, lock catalogue.Lock, like string) (c
 	t.Helper()
 	for _, fault := range lock.Columns() {
 		c, err := NewCell(shared, lock, like, fault, calibrated(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cells = append(cells, c)
 	}
 	return cells
@@ -113,9 +109,7 @@ func TestJobsDoNotChangeTheMatrix(t *testing.T) {
 	var first []*Result
 	for _, jobs := range []int{1, 2, 7} {
 		results, whole, err := Matrix(t.Context(), sim.Simulator, cellsOf(t, defaults(10*time.Second, 60), lock, lock.ID), jobs, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if slices.Contains(whole, false) {
 			t.Errorf("with %d jobs a cell lacks runs", jobs)
 		}
@@ -141,13 +135,9 @@ func TestWhenACellEnds(t *testing.T) {
 	} {
 		lock, _ := catalogue.FindLock("redis-set-lua")
 		c, err := NewCell(defaults(10*time.Second, tt.runs), lock, lock.ID, tt.fault, calibrated(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		results, _, err := Matrix(t.Context(), sim.Simulator, []*Cell{c}, 3, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if n := results[0].Runs; n < tt.least || n > tt.most {
 			t.Errorf("%s of %d: %d runs", tt.fault, tt.runs, n)
 		}
@@ -163,9 +153,7 @@ func TestAnInterruptedMatrix(t *testing.T) {
 			cancel()
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	runs := 0
 	for _, r := range results {
 		runs += r.Runs

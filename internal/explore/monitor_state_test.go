@@ -28,10 +28,7 @@ type prefix struct {
 // verdicts of the one run.
 func TestEqualStatesHaveEqualFutures(t *testing.T) {
 	t.Parallel()
-	runs := 160 // of each of 30 batches
-	if !alltests.Wanted() {
-		runs = 20
-	}
+	runs := alltests.Budget(160, 20)              // of each of 30 batches
 	pairs, later := 0, map[checker.Property]int{} // violated after the two runs met
 	eachMonitored(func(name string, s *Settings) {
 		s.Lease, s.Clients, s.Acquires = time.Second, Exactly(2), Range{1, 3}
@@ -47,9 +44,7 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 				plan := s.Plan(i)
 				plan.Scripts = evenScripts(plan)
 				h, err := harness.Repeat(sim.Simulator, plan)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				h.Header.Faults = kinds // the same faults may strike in all
 				verdicts := checker.Judge(h)
 				m := new(checker.Monitor)

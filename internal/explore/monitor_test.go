@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
@@ -18,7 +17,7 @@ import (
 
 // eachMonitored calls each with the batches of the monitor's tests.
 func eachMonitored(each func(name string, s *Settings)) {
-	for _, lock := range []string{"redis-setnx", "redis-setnx-expire", "redis-set-del", "redis-set-get-del", "redis-set-lua"} {
+	for _, lock := range redisLocks {
 		for _, o := range []struct {
 			name    string
 			options catalogue.Options
@@ -31,16 +30,12 @@ func eachMonitored(each func(name string, s *Settings)) {
 			{"with retries", catalogue.Options{Retries: true}, history.FencingOff},
 			{"that claims", catalogue.Options{Token: true, ReuseID: true, Claim: true}, history.FencingOff},
 		} {
-			each(lock+" "+o.name, &Settings{
-				Lock: lock, Options: o.options, Fencing: o.fencing, On: "sim", Lease: 10 * time.Second, Seed: 1,
-				Clients: Range{2, 3}, Acquires: Range{1, 4}, Count: Range{1, 2}, Kinds: faults.All(),
-			})
+			s := monitored(lock, o.options)
+			s.Fencing = o.fencing
+			each(lock+" "+o.name, s)
 		}
 	}
-	each("redis-setnx-getset, whose releases return ok and do nothing", &Settings{
-		Lock: "redis-setnx-getset", On: "sim", Lease: 10 * time.Second, Seed: 1,
-		Clients: Range{2, 3}, Acquires: Range{1, 4}, Count: Range{1, 2}, Kinds: faults.All(),
-	})
+	each("redis-setnx-getset, whose releases return ok and do nothing", monitored("redis-setnx-getset", catalogue.Options{}))
 	for _, misuse := range []struct {
 		lock, workload string
 		options        catalogue.Options
@@ -51,11 +46,17 @@ func eachMonitored(each func(name string, s *Settings)) {
 		{"redis-set-get-del", "nested", catalogue.Options{}},
 	} {
 		w, _ := workloads.Find(misuse.workload)
-		each(misuse.lock+" "+w.Name, &Settings{
-			Lock: misuse.lock, Options: misuse.options, Workloads: []workloads.Workload{w}, On: "sim", Lease: 10 * time.Second, Seed: 1,
-			Clients: Range{2, 3}, Acquires: Range{1, 4}, Count: Range{1, 2}, Kinds: faults.All(),
-		})
+		s := monitored(misuse.lock, misuse.options)
+		s.Workloads = []workloads.Workload{w}
+		each(misuse.lock+" "+w.Name, s)
 	}
+}
+
+// monitored returns the settings of such a batch, under all faults.
+func monitored(lock string, o catalogue.Options) *Settings {
+	s := anything(lock, 1)
+	s.Options, s.Clients, s.Acquires, s.Count = o, Range{2, 3}, Range{1, 4}, Range{1, 2}
+	return s
 }
 
 // agree feeds m with h, compares it with Judge, and returns the violated properties.
@@ -90,10 +91,7 @@ func agree(t *testing.T, m *checker.Monitor, h *history.History, name string) []
 // At the end of a run the monitor agrees with Judge.
 func TestTheMonitorAgreesWithTheJudge(t *testing.T) {
 	t.Parallel()
-	runs := 500 // of each of 30 batches
-	if !alltests.Wanted() {
-		runs = 100
-	}
+	runs := alltests.Budget(500, 100) // of each of 30 batches
 	seen := map[checker.Property]int{}
 	buffer := harness.NewBuffer(sim.Simulator)
 	defer buffer.Close()
@@ -145,23 +143,15 @@ func TestTheMonitorAgreesOnCases(t *testing.T) {
 // Clients that ask without a pause use up their budgets, and exit.
 func TestTheMonitorAgreesOnClientsThatEnd(t *testing.T) {
 	t.Parallel()
-	runs := 100
-	if !alltests.Wanted() {
-		runs = 10
-	}
+	runs := alltests.Budget(100, 10)
 	exits := 0
 	var m checker.Monitor
 	for i := range runs {
-		s := &Settings{
-			Lock: "redis-set-lua", Options: catalogue.Options{Spin: true}, On: "sim", Lease: 10 * time.Second, Seed: 1,
-			Clients: Range{2, 3}, Acquires: Range{1, 4}, Count: Range{1, 2}, Kinds: faults.All(),
-			Shape: workloads.Shape{Hold: 30 * time.Second, Latency: 200 * time.Microsecond},
-		}
+		s := monitored("redis-set-lua", catalogue.Options{Spin: true})
+		s.Shape = workloads.Shape{Hold: 30 * time.Second, Latency: 200 * time.Microsecond}
 		plan := s.Plan(i)
 		h, err := harness.Repeat(sim.Simulator, plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		agree(t, &m, h, fmt.Sprintf("run %d", i))
 		for j := range h.Entries {
 			if h.Entries[j].F == history.Exit {

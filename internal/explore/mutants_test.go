@@ -278,9 +278,7 @@ func TestMutantsAreFound(t *testing.T) {
 				}
 			}
 			results, _, err := Matrix(t.Context(), sim.Simulator, cells, 0, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for i, c := range cells {
 				j := c.Judge(results[i], true)
 				wrong := j.Standing == Unexpected

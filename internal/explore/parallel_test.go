@@ -1,8 +1,8 @@
 package explore
 
 import (
+	"cmp"
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -13,9 +13,7 @@ import (
 // its own buffer. An error ends its worker, and the others do the rest. inParallel
 // returns the first error, or that of ctx.
 func inParallel(ctx context.Context, sim env.Simulator, n, jobs int, do func(i int, buffer *buffer) error) error {
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
+	jobs = Workers(jobs)
 	var next atomic.Int64
 	var group sync.WaitGroup
 	errs := make([]error, jobs)
@@ -33,10 +31,5 @@ func inParallel(ctx context.Context, sim env.Simulator, n, jobs int, do func(i i
 		})
 	}
 	group.Wait()
-	for _, err := range append(errs, ctx.Err()) {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(cmp.Or(errs...), ctx.Err())
 }

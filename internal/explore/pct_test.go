@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
@@ -20,9 +19,7 @@ import (
 func encode(t *testing.T, h *history.History) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := history.Encode(&b, h); err != nil {
-		t.Fatal(err)
-	}
+	must(t, history.Encode(&b, h))
 	return b.Bytes()
 }
 
@@ -30,19 +27,14 @@ func encode(t *testing.T, h *history.History) []byte {
 // scheduler alone replays the record to the byte, for every lock under every fault.
 func TestPCTRecordsReplayWithoutPriorities(t *testing.T) {
 	t.Parallel()
-	runs, every := 16, 1
-	if !alltests.Wanted() {
-		runs, every = 3, 5
-	}
+	runs, every := alltests.Budget(16, 3), alltests.Budget(1, 5)
 	for l, lock := range catalogue.Locks {
 		for f, fault := range faults.All() {
 			if (l+f)%every != 0 {
 				continue
 			}
-			s := &Settings{
-				Lock: lock.ID, On: "sim", Lease: 10 * time.Second, Clients: AnyClients, Acquires: AnyAcquires,
-				Kinds: []faults.Fault{fault}, Count: Range{1, 3}, Strategy: harness.PCT, Seed: 1,
-			}
+			s := anything(lock.ID, 1)
+			s.Kinds, s.Count, s.Strategy = []faults.Fault{fault}, Range{1, 3}, harness.PCT
 			for i := range runs {
 				// A lock that spins takes a hundred times the steps: once is enough.
 				s.Options = catalogue.Options{Spin: i == 3, Retries: i%4 > 1}
@@ -54,9 +46,7 @@ func TestPCTRecordsReplayWithoutPriorities(t *testing.T) {
 				before, record := encode(t, first.History), plan.Choices
 				plan.Strategy, plan.Depth = harness.Random, 0
 				again, fit, err := harness.Simulate(sim.Simulator, plan)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if fit != (harness.Replay{}) || !slices.Equal(record, plan.Choices) {
 					t.Errorf("%s under %s, seed %d: the choices are other ones: %+v", lock.ID, fault.Name, plan.Seed, fit)
 				}
@@ -107,10 +97,7 @@ func TestPCTFindsARareOrder(t *testing.T) {
 // Without a fault nothing is violated: priorities cause no order that time excludes.
 func TestPCTRaisesNoFalseAlarm(t *testing.T) {
 	t.Parallel()
-	runs := 500
-	if !alltests.Wanted() {
-		runs = 50
-	}
+	runs := alltests.Budget(500, 50)
 	for _, lock := range catalogue.Locks {
 		if e, err := catalogue.Expect(lock.ID, catalogue.NoFault); err != nil || len(e.May) > 0 {
 			continue // it breaks without a fault
@@ -137,14 +124,8 @@ func TestPCTIsDeterministic(t *testing.T) {
 	depths := map[int]bool{}
 	for i := range 200 {
 		one, two := s.Plan(i), s.Plan(i)
-		a, _, err := harness.Simulate(sim.Simulator, one)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, _, err := harness.Simulate(sim.Simulator, two)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := simulate(t, one)
+		b := simulate(t, two)
 		if !bytes.Equal(encode(t, a.History), encode(t, b.History)) || !slices.Equal(one.Choices, two.Choices) {
 			t.Fatalf("seed %d: %s", one.Seed, difference(encode(t, a.History), encode(t, b.History)))
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -17,10 +16,7 @@ func TestPropertiesNeverJudgedOfALock(t *testing.T) {
 	for _, lock := range catalogue.Locks {
 		s := misuseSettings(lock.ID, usual)
 		s.Runs = 10
-		r, err := Random(t.Context(), sim.Simulator, s, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := random(t, s)
 		for _, p := range checker.Properties {
 			never := catalogue.Judged(lock.ID, p, "sim", false)
 			if open := r.Outcome(p) == checker.NA; open != (never != nil) {

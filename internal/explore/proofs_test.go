@@ -14,7 +14,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // searchableScopes returns the searchable locks, each with its searchable faults.
@@ -73,10 +72,7 @@ func TestRandomRefutesNoProof(t *testing.T) {
 					Lock: s.Lock, On: "sim", Lease: s.Lease, Kinds: s.Kinds, Seed: 1, Runs: runs, Strategy: strategy,
 					Clients: s.Clients, Acquires: s.Acquires, Count: s.Count,
 				}
-				found, err := Random(t.Context(), sim.Simulator, r, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				found := random(t, r)
 				for _, p := range proved {
 					if o := found.Outcomes[p]; o.Count[checker.Violated] > 0 {
 						t.Errorf("%s under %s, %d × 1: %s is proved in %d states, and %d of %d runs (%q) violate it, the first of them seed %d",

@@ -65,10 +65,7 @@ type Settings struct {
 // partial result, when ctx ends, or with an error, such as UnrepeatedError. progress
 // may be nil; several goroutines call it from time to time.
 func Random(ctx context.Context, sim env.Simulator, s *Settings, progress func(done int)) (*Result, error) {
-	jobs := s.Jobs
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
+	jobs := Workers(s.Jobs)
 	start := time.Now()
 	ctx, cancel := context.WithCancel(ctx) // an error of one run ends all
 	defer cancel()
@@ -108,6 +105,14 @@ func Random(ctx context.Context, sim env.Simulator, s *Settings, progress func(d
 	err := cmp.Or(errs...)
 	total.Took, total.Whole = time.Since(start), err == nil && next.Load() >= int64(s.Runs)
 	return total, err
+}
+
+// Workers returns how many workers do so many jobs at once; 0: one for each core.
+func Workers(jobs int) int {
+	if jobs <= 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return jobs
 }
 
 // Any reports whether the shard has one of the runs from from to before-1.

@@ -105,10 +105,7 @@ func TestTheReferenceLockIsNeverViolated(t *testing.T) {
 		runs     int
 	}{{harness.Random, 20_000}, {harness.PCT, 6_000}} {
 		t.Run(cmp.Or(tt.strategy, "random"), func(t *testing.T) {
-			if !alltests.Wanted() {
-				tt.runs /= 20
-			}
-			neverConvicted(t, tt.strategy, tt.runs)
+			neverConvicted(t, tt.strategy, alltests.Budget(tt.runs, tt.runs/20))
 		})
 	}
 }

@@ -93,13 +93,9 @@ func BenchmarkRepeat(b *testing.B) {
 	for b.Loop() {
 		plan := s.Plan(n)
 		h, err := NewResult().judged(n, plan, buffer)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		start := time.Now()
-		if err := s.repeat(sim.Simulator, n, h); err != nil {
-			b.Fatal(err)
-		}
+		must(b, s.repeat(sim.Simulator, n, h))
 		took += time.Since(start)
 		n++
 	}
@@ -111,15 +107,9 @@ func BenchmarkRepeat(b *testing.B) {
 func TestPorcupineJudgesASampleOfTheRuns(t *testing.T) {
 	t.Parallel()
 	batch := func(jobs int) checker.Second {
-		s := &Settings{
-			Lock: "redis-set-del", On: "sim", Lease: 10 * time.Second, Seed: 1, Runs: 2*sampleShare + 1, Jobs: jobs,
-			Clients: AnyClients, Acquires: AnyAcquires, Count: AnyCount, Kinds: faults.All()[:1],
-		}
-		r, err := Random(t.Context(), sim.Simulator, s, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r.Porcupine
+		s := anything("redis-set-del", 1)
+		s.Runs, s.Jobs, s.Kinds = 2*sampleShare+1, jobs, faults.All()[:1]
+		return random(t, s).Porcupine
 	}
 	one, two := batch(1), batch(2)
 	if one.Total() < 3 || one.Total() > 9 || one.Disagreed > 0 || one != two {

@@ -9,23 +9,18 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/sim"
-	"github.com/lockcheck/lockcheck/workloads"
 )
 
 func settings(lock, fault string, runs int) *Settings {
-	s := &Settings{Lock: lock, On: "sim", Lease: 10 * time.Second, Clients: Exactly(3), Acquires: Exactly(6), Count: Exactly(1), Shape: workloads.Usual(10 * time.Second), Runs: runs, Seed: 1}
-	if f, ok := faults.Find(fault); ok {
-		s.Kinds = []faults.Fault{f}
-	}
-	return s
+	s := batch(lock, kindsOf(fault))
+	s.Clients, s.Acquires, s.Runs, s.Seed = Exactly(3), Exactly(6), runs, 1
+	return &s
 }
 
-func random(t *testing.T, s *Settings) *Result {
-	t.Helper()
+func random(tb testing.TB, s *Settings) *Result {
+	tb.Helper()
 	r, err := Random(context.Background(), sim.Simulator, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(tb, err)
 	r.Took = 0
 	return r
 }

@@ -141,9 +141,11 @@ func stretch(in *faults.Injection, at, length time.Duration) {
 	}
 }
 
-// setChoice sets the think time or the hold of a choice.
+// setChoice sets the think time or the hold of a choice, or any choice to 0.
 func setChoice(p *harness.Plan, choice *env.Choice, d time.Duration) {
-	choice.Value = d.Microseconds()
+	if choice.Value = d.Microseconds(); d == 0 {
+		return
+	}
 	longest := &p.Shape.Hold
 	if choice.Name.What == "think" {
 		longest = &p.Shape.Think
@@ -238,14 +240,14 @@ func (s *shrinker) roundFaults(c *candidate) *candidate {
 func (s *shrinker) visibleHolds(c *candidate) *candidate {
 	for _, hold := range []time.Duration{c.plan.Lease / 5, c.plan.Lease / 10, c.plan.Lease / 20} {
 		var ok bool
-		if c, ok = s.rounder(c, setTo(c.plan, hold, func(choice env.Choice) bool { return choice.Name.What == "hold" })); ok {
+		if c, ok = s.rounder(c, setTo(c.plan, hold, func(n env.Name) bool { return n.What == "hold" })); ok {
 			return c
 		}
 	}
 	for i := range c.plan.Choices {
 		if i < len(c.plan.Choices) && c.plan.Choices[i].Name.What == "hold" {
 			name := c.plan.Choices[i].Name
-			c, _ = s.rounder(c, setTo(c.plan, c.plan.Lease/10, func(choice env.Choice) bool { return choice.Name == name }))
+			c, _ = s.rounder(c, setTo(c.plan, c.plan.Lease/10, func(n env.Name) bool { return n == name }))
 		}
 	}
 	return c
@@ -262,7 +264,7 @@ func (s *shrinker) roundThinking(c *candidate) *candidate {
 		now := time.Duration(choice.Value) * time.Microsecond
 		for to := tenth; to <= now+tenth; to += tenth {
 			var ok bool
-			if c, ok = s.rounder(c, setTo(c.plan, to, func(o env.Choice) bool { return o.Name == choice.Name })); ok {
+			if c, ok = s.rounder(c, setTo(c.plan, to, func(n env.Name) bool { return n == choice.Name })); ok {
 				break
 			}
 		}
@@ -270,13 +272,13 @@ func (s *shrinker) roundThinking(c *candidate) *candidate {
 	return c
 }
 
-// setTo sets think times or holds; nil: nothing changes.
-func setTo(p *harness.Plan, d time.Duration, which func(env.Choice) bool) *harness.Plan {
+// setTo sets think times or holds, or any choices to 0; nil: nothing changes.
+func setTo(p *harness.Plan, d time.Duration, which func(env.Name) bool) *harness.Plan {
 	p = clone(p)
 	some := false
 	for i := range p.Choices {
 		c := &p.Choices[i]
-		if !which(*c) || c.Value == d.Microseconds() {
+		if !which(c.Name) || c.Value == d.Microseconds() {
 			continue
 		}
 		setChoice(p, c, d)

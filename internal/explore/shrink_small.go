@@ -3,7 +3,6 @@ package explore
 import (
 	"slices"
 
-	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/workloads"
@@ -38,7 +37,7 @@ func (s *shrinker) smallWorlds(best *candidate) []*candidate {
 		world.Workloads = []workloads.Workload{w}
 	}
 	least := 1
-	if s.property == checker.Exclusion || s.property == checker.LeaseExclusion {
+	if s.overlaps() {
 		least = 2 // an overlap takes two
 	}
 	for n := least; n <= smallClients; n++ {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
@@ -20,11 +19,7 @@ import (
 // violation returns the first of many random runs that violates a property; nil: none.
 func violation(tb testing.TB, s *Settings, p checker.Property) *harness.Judged {
 	tb.Helper()
-	r, err := Random(context.Background(), sim.Simulator, s, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return firstOf(tb, s, r, p)
+	return firstOf(tb, s, random(tb, s), p)
 }
 
 // firstOf returns the first run of a batch that violates a property; nil: none.
@@ -33,36 +28,25 @@ func firstOf(tb testing.TB, s *Settings, r *Result, p checker.Property) *harness
 	if r.Outcome(p) != checker.Violated {
 		return nil
 	}
-	j, _, err := harness.Simulate(sim.Simulator, s.Plan(r.Outcomes[p].First[checker.Violated]))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	j := simulate(tb, s.Plan(r.Outcomes[p].First[checker.Violated]))
 	return j
 }
 
 // runsToShrink returns how many runs to shrink. Shrinking has no goroutines, so the race
 // detector needs only a few.
-func runsToShrink() int {
-	if !alltests.Wanted() {
-		return 250
-	}
-	return 1000
-}
+func runsToShrink() int { return alltests.Budget(1000, 250) }
 
 // underFault returns default settings with one kind of fault.
 func underFault(lock, fault string, seed uint64) *Settings {
 	s := anything(lock, seed)
-	f, _ := faults.Find(fault)
-	s.Kinds, s.Runs = []faults.Fault{f}, runsToShrink()
+	s.Kinds, s.Runs = kindsOf(fault), runsToShrink()
 	return s
 }
 
 func shrinkRun(tb testing.TB, j *harness.Judged, p checker.Property) *harness.Plan {
 	tb.Helper()
 	short, err := Shrink(context.Background(), sim.Simulator, j, p, ShrinkBudget)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return short
 }
 
@@ -70,9 +54,7 @@ func shrinkRun(tb testing.TB, j *harness.Judged, p checker.Property) *harness.Pl
 func scheduleOf(tb testing.TB, p *harness.Plan) string {
 	tb.Helper()
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, p.Write(&b))
 	return b.String()
 }
 
@@ -98,10 +80,7 @@ func TestShrunkRunsAreNoLongerThanTheCatalogue(t *testing.T) {
 					}
 				}
 			}
-			r, err := Random(t.Context(), sim.Simulator, s, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := random(t, s)
 			for _, p := range schedule.Must {
 				j := firstOf(t, s, r, p)
 				if j == nil {
@@ -164,13 +143,9 @@ func TestShrunkRunsReplayFromTheirFiles(t *testing.T) {
 			t.Errorf("%+v: shrunk twice, to different schedules:\n%s\n%s", f, file, again)
 		}
 		plan, err := harness.ReadPlan(bytes.NewBufferString(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		replayed, fit, err := harness.Simulate(sim.Simulator, plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if replayed.Outcome(f.property) != checker.Violated || fit != (harness.Replay{}) {
 			t.Errorf("%+v: replayed from its file it is %s (%+v)", f, replayed.Outcome(f.property), fit)
 		}
@@ -265,10 +240,7 @@ func TestShrinkRejectsOtherRuns(t *testing.T) {
 	}
 	c := catalogue.Cases[0]
 	plan, _, _ := harness.CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
-	scripted, _, err := harness.Simulate(sim.Simulator, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripted := simulate(t, plan)
 	if _, err := Shrink(t.Context(), sim.Simulator, scripted, c.Schedules[0].Must[0], ShrinkBudget); err == nil {
 		t.Error("scripts are shrunk")
 	}
@@ -284,10 +256,7 @@ func TestShrinkRejectsOtherRuns(t *testing.T) {
 func TestWithoutSections(t *testing.T) {
 	s := underFault("redis-set-lua", "pause", 1)
 	s.Kinds, s.Clients, s.Acquires = nil, Exactly(1), Exactly(4)
-	j, _, err := harness.Simulate(sim.Simulator, s.Plan(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := simulate(t, s.Plan(0))
 	c := newCandidate(clone(j.Plan), j.History, j.Verdicts)
 	was := c.began["c1"]
 	if len(was) != 4 {

@@ -53,7 +53,7 @@ func at(in faults.Injection, p faults.Point) faults.Injection {
 // zeroes sets choices to the least disturbing value: all at once, all of a kind, spans
 // of the others, single ones. Then it halves the rest.
 func (s *shrinker) zeroes(c *candidate) *candidate {
-	c, _ = s.improve(c, withZeroes(c.plan, func(env.Name) bool { return true }))
+	c, _ = s.improve(c, setTo(c.plan, 0, func(env.Name) bool { return true }))
 	var kinds []string
 	for _, choice := range c.plan.Choices {
 		if !slices.Contains(kinds, choice.Name.What) {
@@ -61,14 +61,14 @@ func (s *shrinker) zeroes(c *candidate) *candidate {
 		}
 	}
 	for _, kind := range kinds {
-		c, _ = s.improve(c, withZeroes(c.plan, func(n env.Name) bool { return n.What == kind }))
+		c, _ = s.improve(c, setTo(c.plan, 0, func(n env.Name) bool { return n.What == kind }))
 	}
 	s.spans(len(disturbances(c.plan)), func(from, to int) int {
 		names := map[env.Name]bool{}
 		for _, name := range disturbances(c.plan)[from:to] {
 			names[name] = true
 		}
-		c, _ = s.improve(c, withZeroes(c.plan, func(n env.Name) bool { return names[n] }))
+		c, _ = s.improve(c, setTo(c.plan, 0, func(n env.Name) bool { return names[n] }))
 		return len(disturbances(c.plan))
 	})
 	for _, name := range disturbances(c.plan) {
@@ -121,18 +121,4 @@ func disturbances(p *harness.Plan) (names []env.Name) {
 		}
 	}
 	return names
-}
-
-func withZeroes(p *harness.Plan, which func(env.Name) bool) *harness.Plan {
-	p = clone(p)
-	some := false
-	for i := range p.Choices {
-		if c := &p.Choices[i]; c.Value != 0 && which(c.Name) {
-			c.Value, some = 0, true
-		}
-	}
-	if !some {
-		return nil
-	}
-	return p
 }

@@ -3,20 +3,16 @@ package explore
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
-	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
 func misuseSettings(lock string, does ...workloads.Workload) *Settings {
-	return &Settings{
-		Lock: lock, On: "sim", Lease: 10 * time.Second, Clients: AnyClients, Acquires: AnyAcquires, Count: AnyCount,
-		Workloads: does, Seed: 1, Runs: 100, Jobs: 1,
-	}
+	s := anything(lock, 1)
+	s.Kinds, s.Workloads, s.Runs, s.Jobs = nil, does, 100, 1
+	return s
 }
 
 // One of several workloads is drawn for each run. Nothing else of the run depends on
@@ -43,17 +39,11 @@ func TestShrinkingKeepsTheWorkload(t *testing.T) {
 	finally, _ := workloads.Find("finally")
 	s := misuseSettings("redis-set-del", finally)
 	for i := range s.Runs {
-		j, _, err := harness.Simulate(sim.Simulator, s.Plan(i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := simulate(t, s.Plan(i))
 		if j.Outcome(checker.Ownership) != checker.Violated {
 			continue
 		}
-		short, err := Shrink(t.Context(), sim.Simulator, j, checker.Ownership, ShrinkBudget)
-		if err != nil {
-			t.Fatal(err)
-		}
+		short := shrinkRun(t, j, checker.Ownership)
 		if short.Workload != "finally" || len(short.Clients) != 2 || short.SectionsOf(0)+short.SectionsOf(1) != 2 {
 			t.Errorf("%q, %v, %d + %d sections", short.Workload, short.Clients, short.SectionsOf(0), short.SectionsOf(1))
 		}
@@ -68,10 +58,7 @@ func TestTheFinallyIsFoundExhaustively(t *testing.T) {
 	finally, _ := workloads.Find("finally")
 	s := misuseSettings("redis-set-del", finally)
 	s.Clients, s.Acquires, s.Runs = Exactly(2), Exactly(1), 0
-	b, err := Exhaustive(t.Context(), sim.Simulator, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := exhaust(t, s)
 	for p, want := range map[checker.Property]checker.Outcome{
 		checker.Ownership: checker.Violated, checker.Exclusion: checker.Valid, checker.Answers: checker.Valid,
 	} {
@@ -87,11 +74,7 @@ func TestNestingIsFoundAtRandom(t *testing.T) {
 	s := misuseSettings("redis-set-lua", nested)
 	for options, want := range map[string]checker.Outcome{"": checker.Valid, "reuse-id,claim": checker.Violated} {
 		s.Options, _ = catalogue.ParseOptions(options)
-		r, err := Random(t.Context(), sim.Simulator, s, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := r.Outcome(checker.LeaseExclusion); got != want {
+		if got := random(t, s).Outcome(checker.LeaseExclusion); got != want {
 			t.Errorf("options %q: lease-exclusion is %s, want %s", options, got, want)
 		}
 	}
