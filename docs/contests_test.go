@@ -3,7 +3,6 @@ package docs
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -12,17 +11,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/bench"
 )
 
-// drawn is the result of a bench in virtual time: a section of a page, and a picture.
-type drawn interface {
-	PageFile() string
-	ChartFile() string
-	Section(page string) string
-	Draw(w io.Writer) error
-}
-
 // holdFresh checks that the page and the picture match a new measurement, and returns
 // the page.
-func holdFresh(t *testing.T, m drawn) string {
+func holdFresh(t *testing.T, m *bench.Result) string {
 	t.Helper()
 	page, err := os.ReadFile(m.PageFile())
 	if err != nil {
@@ -48,27 +39,29 @@ func TestTheFiguresOfContests(t *testing.T) {
 			if err := c.CompareInSim(t.Context(), 0, nil); err != nil {
 				t.Fatal(err)
 			}
-			page := holdFresh(t, c)
+			virtual := c.Result()
+			page := holdFresh(t, virtual)
 
-			real := contest.Compare("docker", time.Second)
+			measured := contest.Compare("docker", time.Second)
+			real := bench.Result{Name: contest.Name, On: measured.On}
 			_, section, _ := strings.Cut(page, "<!-- "+contest.Name+" on "+real.On+" -->")
 			section, _, _ = strings.Cut(section, "<!-- end -->")
 			head := "| clients |"
-			for _, n := range real.Clients {
+			for _, n := range measured.Clients {
 				head += fmt.Sprintf(" %d |", n)
 			}
-			wanted := []string{head, "(" + real.ChartFile() + ")", fmt.Sprintf("measured for %g s,", real.For.Seconds())}
+			wanted := []string{head, "(" + real.ChartFile() + ")", fmt.Sprintf("measured for %g s,", measured.For.Seconds())}
 			for _, m := range contest.Measures {
 				wanted = append(wanted, "| **"+m.Name+"** ("+m.About+") |")
 			}
 			for _, words := range wanted {
 				if !strings.Contains(section, words) {
-					t.Errorf("%s has no %q for %s: lockcheck bench %s --on docker --out docs", c.PageFile(), words, real.On, contest.Name)
+					t.Errorf("%s has no %q for %s: lockcheck bench %s --on docker --out docs", virtual.PageFile(), words, real.On, contest.Name)
 				}
 			}
 			for _, s := range contest.Sides {
 				if n := strings.Count(section, "\n| "+s.Name+" |"); n != len(contest.Measures) {
-					t.Errorf("%s has %d rows of %s for %s", c.PageFile(), n, s.Name, real.On)
+					t.Errorf("%s has %d rows of %s for %s", virtual.PageFile(), n, s.Name, real.On)
 				}
 			}
 			if picture, err := os.ReadFile(real.ChartFile()); err != nil || !strings.HasPrefix(string(picture), "<svg ") {

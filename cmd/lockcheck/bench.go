@@ -178,7 +178,7 @@ func (a *app) contest(cmd *cobra.Command, f benchFlags, of *bench.Contest, serve
 	} else {
 		err = a.compareOnDocker(p, c, serve, done)
 	}
-	return a.compared(p, c, func() any { return bench.NewDocument(c) }, c.Cells != nil, err)
+	return a.compared(p, c.Cells != nil, err, func() (*bench.Result, any) { return c.Result(), bench.NewDocument(c) })
 }
 
 // contention compares ways to wait for one lock.
@@ -201,22 +201,21 @@ func mysqlServer(ctx context.Context, o docker.Options) (addr string, remove fun
 }
 
 // compared shows the measurements and saves them. err is the error that ended
-// measuring; any reports whether there is anything to show.
-func (a *app) compared(p *batch.Runner, c bench.Result, document func() any, any bool, err error) error {
+// measuring; measured reports whether there is anything to show.
+func (a *app) compared(p *batch.Runner, measured bool, err error, shown func() (*bench.Result, any)) error {
 	a.ClearProgress()
-	if err != nil && !p.Interrupted() {
+	if err != nil && !p.Interrupted() || !measured {
 		return err
 	}
-	if any {
-		if a.JSON {
-			err = errors.Join(err, a.PrintJSON(document()))
-		}
-		bench.Print(a.Terminal, c)
+	r, document := shown()
+	if a.JSON {
+		err = errors.Join(err, a.PrintJSON(document))
 	}
+	bench.Print(a.Terminal, r)
 	if err != nil { // an incomplete picture is not shown
 		return err
 	}
-	return bench.Keep(a.Terminal, a.Out.Path, c)
+	return bench.Keep(a.Terminal, a.Out.Path, r)
 }
 
 // server starts a server and returns its address and a function that removes it.
@@ -301,7 +300,7 @@ func (a *app) herd(cmd *cobra.Command, f benchFlags) error {
 	} else {
 		err = a.herdOnDocker(p, h, done)
 	}
-	return a.compared(p, h, func() any { return bench.NewHerdDocument(h) }, h.Cells != nil, err)
+	return a.compared(p, h.Cells != nil, err, func() (*bench.Result, any) { return h.Result(), bench.NewHerdDocument(h) })
 }
 
 // herdOnDocker measures with an ensemble of its own.

@@ -88,9 +88,9 @@ type client interface {
 	Release(op env.Op) error
 }
 
-// names returns the names of the clients.
-func (l *Load) names() (names []string) {
-	for i := range l.Clients {
+// clientNames returns the names of n clients.
+func clientNames(n int) (names []string) {
+	for i := range n {
 		names = append(names, fmt.Sprintf("c%d", i+1))
 	}
 	return names
@@ -117,7 +117,7 @@ func measure(ctx context.Context, l Load, p place, sent *atomic.Int64) (*measure
 		p.Sleep(m.end - p.Now())
 		m.commands = int(sent.Load() - before)
 	})
-	for _, name := range l.names() {
+	for _, name := range clientNames(l.Clients) {
 		c := m.recorder.caller(name, p.client(name))
 		m.callers = append(m.callers, c)
 		p.Go(func() { m.contend(c) })
@@ -130,7 +130,7 @@ func (m *measurement) figures(err error) (Figures, error) {
 	if err != nil {
 		return Figures{}, err
 	}
-	f := Turns(&m.recorder.history, m.names(), m.begin, m.end)
+	f := Turns(&m.recorder.history, clientNames(m.Clients), m.begin, m.end)
 	f.Lease, f.For, f.Commands = m.Lease, m.For, m.commands
 	if f.Total() == 0 {
 		err = ErrIdle

@@ -19,11 +19,17 @@ const lease = 10 * time.Second
 // load returns a short load in sim.
 func load(t *testing.T, waiting string, clients int) bench.Load {
 	t.Helper()
-	i := slices.IndexFunc(bench.Contention.Sides, func(s bench.Side) bool { return s.Name == waiting })
+	return side(t, bench.Contention, waiting, clients, 5*lease)
+}
+
+// side returns the load of a side of a contest, in sim.
+func side(t *testing.T, c *bench.Contest, name string, clients int, measured time.Duration) bench.Load {
+	t.Helper()
+	i := slices.IndexFunc(c.Sides, func(s bench.Side) bool { return s.Name == name })
 	if i < 0 {
-		t.Fatalf("nobody waits like %q", waiting)
+		t.Fatalf("no side %q of %s", name, c.Name)
 	}
-	return bench.Contention.Load(i, clients, lease, 5*lease, 1)
+	return c.Load(i, clients, lease, measured, 1)
 }
 
 func inSim(t *testing.T, l bench.Load) bench.Figures {
@@ -36,14 +42,15 @@ func inSim(t *testing.T, l bench.Load) bench.Figures {
 }
 
 func TestEqualLoadsHaveEqualFigures(t *testing.T) {
-	l := load(t, "random", 8)
-	first := inSim(t, l)
-	if again := inSim(t, l); !reflect.DeepEqual(first, again) {
-		t.Errorf("%+v and then %+v", first, again)
-	}
-	l.Seed++
-	if other := inSim(t, l); reflect.DeepEqual(first, other) {
-		t.Error("another seed changes nothing")
+	for _, l := range []bench.Load{load(t, "random", 8), turns(t, "mysql-fair", 8)} {
+		first := inSim(t, l)
+		if again := inSim(t, l); !reflect.DeepEqual(first, again) {
+			t.Errorf("%+v and then %+v", first, again)
+		}
+		l.Seed++
+		if other := inSim(t, l); reflect.DeepEqual(first, other) {
+			t.Errorf("%s: another seed changes nothing", l.Name)
+		}
 	}
 }
 
@@ -155,7 +162,7 @@ func TestAMeasurementIsAHistory(t *testing.T) {
 func TestInterruptedInSim(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := bench.AllInSim(ctx, []bench.Load{load(t, "spin", 64), load(t, "spin", 64)}, 1, nil); !errors.Is(err, context.Canceled) {
+	if err := bench.Contention.Compare("sim", lease).CompareInSim(ctx, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

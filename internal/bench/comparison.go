@@ -96,7 +96,9 @@ func (c *Contest) Compare(on string, lease time.Duration) *Comparison {
 	return &Comparison{Contest: c, On: on, Lease: lease, For: c.real.leases * lease, Clients: c.real.clients, Cores: runtime.NumCPU()}
 }
 
-// CompareInSim measures the cells of c in virtual time. See AllInSim.
+// CompareInSim measures the cells of c in virtual time, jobs at once (0: one for each
+// core). When ctx ends, it stops with ctx's error. It calls done, which may be nil, with
+// the number of finished cells.
 func (c *Comparison) CompareInSim(ctx context.Context, jobs int, done func(int)) error {
 	var loads []Load
 	for i := range c.Sides {
@@ -104,12 +106,8 @@ func (c *Comparison) CompareInSim(ctx context.Context, jobs int, done func(int))
 			loads = append(loads, c.Load(i, n, c.Lease, c.For, c.Seed))
 		}
 	}
-	figures, err := AllInSim(ctx, loads, jobs, done)
-	c.Cells = nil
-	for len(figures) > 0 {
-		c.Cells = append(c.Cells, figures[:len(c.Clients)])
-		figures = figures[len(c.Clients):]
-	}
+	figures, err := all(loads, jobs, done, func(l Load) (Figures, error) { return InSim(ctx, l) })
+	c.Cells = slices.Collect(slices.Chunk(figures, len(c.Clients)))
 	return err
 }
 

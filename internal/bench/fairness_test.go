@@ -1,7 +1,6 @@
 package bench_test
 
 import (
-	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -11,13 +10,9 @@ import (
 )
 
 // turns returns the load of a side of Fairness, in sim.
-func turns(t *testing.T, side string, clients int) bench.Load {
+func turns(t *testing.T, name string, clients int) bench.Load {
 	t.Helper()
-	i := slices.IndexFunc(bench.Fairness.Sides, func(s bench.Side) bool { return s.Name == side })
-	if i < 0 {
-		t.Fatalf("no side %q", side)
-	}
-	return bench.Fairness.Load(i, clients, lease, 40*lease, 1)
+	return side(t, bench.Fairness, name, clients, 40*lease)
 }
 
 // The statements of docs/fairness.md about each lock hold within bounds that no seed
@@ -51,13 +46,6 @@ func TestFairnessInSim(t *testing.T) {
 				t.Errorf("%s, %d clients, seed %d: %+v", c.side, c.clients, seed, f)
 			}
 		}
-	}
-}
-
-func TestEqualTurnsHaveEqualFigures(t *testing.T) {
-	l := turns(t, "mysql-fair", 8)
-	if first, again := inSim(t, l), inSim(t, l); !reflect.DeepEqual(first, again) {
-		t.Errorf("%+v and then %+v", first, again)
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
@@ -107,7 +107,7 @@ func (h *Herd) queue(lock, waiters int) Queue {
 	return Queue{Lock: l, Waiters: h.Waiters[waiters], Lease: h.Lease, For: h.For, Seed: h.Seed}
 }
 
-// CompareInSim measures the cells of h in virtual time. See AllInSim.
+// CompareInSim measures the cells of h in virtual time, as (*Comparison).CompareInSim does.
 func (h *Herd) CompareInSim(ctx context.Context, jobs int, done func(int)) error {
 	var queues []Queue
 	for i := range Queued {
@@ -116,11 +116,7 @@ func (h *Herd) CompareInSim(ctx context.Context, jobs int, done func(int)) error
 		}
 	}
 	changes, err := all(queues, jobs, done, func(q Queue) (Changes, error) { return QueueInSim(ctx, q) })
-	h.Cells = nil
-	for len(changes) > 0 {
-		h.Cells = append(h.Cells, changes[:len(h.Waiters)])
-		changes = changes[len(h.Waiters):]
-	}
+	h.Cells = slices.Collect(slices.Chunk(changes, len(h.Waiters)))
 	return err
 }
 
@@ -159,16 +155,9 @@ func (h *Herd) CompareOnEnsemble(ctx context.Context, addrs []string, done func(
 
 // load returns the load average of the machine over the last minute, or 0 if it is
 // unknown.
-func load() float64 {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 0
-	}
-	first, _, _ := strings.Cut(string(text), " ")
-	v, err := strconv.ParseFloat(first, 64)
-	if err != nil {
-		return 0
-	}
+func load() (v float64) {
+	text, _ := os.ReadFile("/proc/loadavg")
+	fmt.Sscan(string(text), &v) // without a number, v stays 0
 	return v
 }
 

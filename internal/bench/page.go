@@ -2,29 +2,38 @@ package bench
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 
 	"github.com/lockcheck/lockcheck/internal/chart"
 )
 
-// PageFile returns the name of the page that has a section of c.
-func (c *Comparison) PageFile() string { return c.Name + ".md" }
-
-// ChartFile returns the name of the picture of c, beside the page.
-func (c *Comparison) ChartFile() string { return c.Name + "-" + c.On + ".svg" }
-
-// Title names the comparison and its environment.
-func (c *Comparison) Title() string {
+// Result returns c as it is shown.
+func (c *Comparison) Result() *Result {
+	r := &Result{Name: c.Name, Heading: c.Heading, On: c.On, Title: c.Subject + ", on " + c.Server, Conditions: c.conditions()}
 	if c.On == "sim" {
-		return c.Subject + ", in the simulator"
+		r.Title = c.Subject + ", in the simulator"
 	}
-	return c.Subject + ", on " + c.Server
+	r.about = "Clients that want one lock all the time. Lease" + c.held() + "."
+	if c.cut() {
+		r.about += " Hollow: still waiting at the end."
+	}
+	for _, s := range c.Sides {
+		r.Rows = append(r.Rows, [2]string{s.Name, s.Does})
+	}
+	r.setColumns("clients", c.Clients)
+	for _, m := range c.Measures {
+		b := Block{Name: m.Name, About: m.About, axis: chart.Axis{Log: m.Log, Ticks: m.Ticks}}
+		b.point = func(i, k int) chart.Point {
+			f := &c.Cells[i][k]
+			return chart.Point{Y: m.Of(f), Open: m.bound && f.Waiting}
+		}
+		r.add(b, func(i, k int) string { return m.Text(&c.Cells[i][k]) })
+	}
+	return r
 }
 
-// Conditions describes the measurement in a sentence or two.
-func (c *Comparison) Conditions() string {
+// conditions describes the measurement in a sentence or two.
+func (c *Comparison) conditions() string {
 	text := ""
 	if c.cut() {
 		text = "≥: still waiting when the measurement ended. "
@@ -61,67 +70,4 @@ func (c *Comparison) cut() bool {
 	return slices.ContainsFunc(c.Cells, func(row []Figures) bool {
 		return slices.ContainsFunc(row, func(f Figures) bool { return f.Waiting })
 	})
-}
-
-// Draw writes the picture as SVG.
-func (c *Comparison) Draw(w io.Writer) error {
-	about := "Clients that want one lock all the time. Lease" + c.held() + "."
-	if c.cut() {
-		about += " Hollow: still waiting at the end."
-	}
-	f := chart.Figure{Title: c.Title(), About: about}
-	for _, w := range c.Sides {
-		f.Lines = append(f.Lines, w.Name)
-	}
-	x := chart.Axis{Label: "clients", Log: true}
-	for _, n := range c.Clients {
-		x.Ticks = append(x.Ticks, float64(n))
-	}
-	for _, m := range c.Measures[:4] {
-		p := chart.Panel{Title: m.Name, About: m.About, X: x, Y: chart.Axis{Log: m.Log, Ticks: m.Ticks}}
-		for _, row := range c.Cells {
-			var line []chart.Point
-			for k := range row {
-				line = append(line, chart.Point{X: float64(c.Clients[k]), Y: m.Of(&row[k]), Open: m.bound && row[k].Waiting})
-			}
-			p.Lines = append(p.Lines, line)
-		}
-		f.Panels = append(f.Panels, p)
-	}
-	return f.Write(w)
-}
-
-// Table returns c's figures.
-func (c *Comparison) Table() Table {
-	t := Table{Of: "clients"}
-	for _, n := range c.Clients {
-		t.Columns = append(t.Columns, strconv.Itoa(n))
-	}
-	for _, m := range c.Measures {
-		b := Block{Name: m.Name, About: m.About}
-		for i, w := range c.Sides {
-			r := Row{Name: w.Name}
-			for k := range c.Clients {
-				r.Cells = append(r.Cells, m.Text(&c.Cells[i][k]))
-			}
-			b.Rows = append(b.Rows, r)
-		}
-		t.Blocks = append(t.Blocks, b)
-	}
-	return t
-}
-
-// Legend explains each side.
-func (c *Comparison) Legend() (rows [][2]string) {
-	for _, w := range c.Sides {
-		rows = append(rows, [2]string{w.Name, w.Does})
-	}
-	return rows
-}
-
-// Section returns the page with c's current section: between its marks, or at the end
-// of a page without marks.
-func (c *Comparison) Section(page string) string {
-	s := section{c.Heading, c.Name, c.On, c.ChartFile(), c.Title(), c.Table(), c.Conditions()}
-	return s.in(page)
 }

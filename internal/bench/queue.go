@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -53,12 +52,7 @@ const warmUp = 1
 const queueName = "herd"
 
 // names returns the names of the clients: one more than there are waiters.
-func (q *Queue) names() (names []string) {
-	for i := range q.Waiters + 1 {
-		names = append(names, fmt.Sprintf("c%d", i+1))
-	}
-	return names
-}
+func (q *Queue) names() []string { return clientNames(q.Waiters + 1) }
 
 // ErrNoHandOver is the error of a measurement that ended before the first hand-over
 // that counts.

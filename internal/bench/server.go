@@ -29,7 +29,7 @@ func OnServer(ctx context.Context, addr string, l Load) (f Figures, err error) {
 	life, die := context.WithCancel(ctx)
 	p := &machine{ctx: ctx, clients: map[string]client{}}
 	lock := counting(l.Lock, &sent)
-	for _, name := range l.names() {
+	for _, name := range clientNames(l.Clients) {
 		env := catalogue.Env{Host: worker.NewHost(life), Lease: l.Lease, Options: l.Options}
 		env.Name(name)
 		leave, e := connect(addr, l.Lock.Store, &env)

@@ -23,21 +23,14 @@ func inSim(ctx context.Context, l Load) (m *measurement, err error) {
 	var sent atomic.Int64
 	w := sim.New(env.Config{
 		Lock: counting(l.Lock, &sent), Options: l.Options, Lease: l.Lease,
-		Clients: l.names(), Names: []string{l.Name}, Seed: l.Seed,
+		Clients: clientNames(l.Clients), Names: []string{l.Name}, Seed: l.Seed,
 	}, nobody{}, env.Decisions{Seed: l.Seed})
 	defer func() { err = errors.Join(err, w.Close()) }()
 	return measure(ctx, l, virtual{w}, &sent)
 }
 
-// AllInSim measures each of the loads, jobs at once (0: one for each core). When ctx
-// ends, it stops with ctx's error. It calls done, which may be nil, with the number of
-// finished loads.
-func AllInSim(ctx context.Context, loads []Load, jobs int, done func(int)) ([]Figures, error) {
-	return all(loads, jobs, done, func(l Load) (Figures, error) { return InSim(ctx, l) })
-}
-
-// all measures each of the loads, jobs at once. After an error it starts no further
-// load.
+// all measures each of the loads, jobs at once (0: one for each core). After an error it
+// starts no further load.
 func all[L, F any](loads []L, jobs int, done func(int), measure func(L) (F, error)) ([]F, error) {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
