@@ -34,11 +34,12 @@ func called(setting string) string {
 	return "--" + setting
 }
 
-func said(value string, is bool) string {
-	if !is {
-		return "not set"
+// said returns the value of a setting for people.
+func said(settings map[string]string, name string) string {
+	if value, is := settings[name]; is {
+		return value
 	}
-	return value
+	return "not set"
 }
 
 // agree returns an error if a cell differs between parts of one exploration. Only a

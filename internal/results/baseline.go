@@ -24,10 +24,8 @@ func (h *Head) Incomparable(past *Head) (why string) {
 	if name == "" {
 		return ""
 	}
-	here, is := h.Settings[name]
-	there, was := past.Settings[name]
 	return fmt.Sprintf("%s is %s there and %s here: only a %s with the same settings knows what was broken before",
-		called(name), said(there, was), said(here, is), h.Command)
+		called(name), said(past.Settings, name), said(h.Settings, name), h.Command)
 }
 
 // unlike returns the first setting that differs between two explorations, except those
@@ -53,12 +51,11 @@ func (d *Document) Against(file string, past *Document) {
 		c := &d.Cells[i]
 		for j := range c.Properties {
 			p := &c.Properties[j]
-			p.Known = p.Promised && p.outcome() == checker.Violated && past.knew(c, p.Property)
+			p.Known = p.broken() && past.knew(c, p.Property)
 			switch {
-			case p.outcome() != checker.Violated || !p.Promised:
 			case p.Known:
 				d.Baseline.Known = append(d.Baseline.Known, c.violation(p))
-			default:
+			case p.broken():
 				d.Baseline.New = append(d.Baseline.New, c.violation(p))
 			}
 		}
@@ -67,7 +64,7 @@ func (d *Document) Against(file string, past *Document) {
 	for i := range past.Cells {
 		was := &past.Cells[i]
 		for j := range was.Properties {
-			if p := &was.Properties[j]; p.Promised && p.outcome() == checker.Violated {
+			if p := &was.Properties[j]; p.broken() {
 				d.Baseline.sort(was.violation(p), d.Cells)
 			}
 		}
@@ -121,7 +118,7 @@ func (d *Document) knew(c *Cell, prop checker.Property) bool {
 // name but another lock or other settings are different.
 func (c *Cell) breaks(o *Cell, prop checker.Property) bool {
 	p := c.Property(prop)
-	return c.Lock == o.Lock && c.Settings == o.Settings && p != nil && p.Promised && p.outcome() == checker.Violated
+	return c.Lock == o.Lock && c.Settings == o.Settings && p != nil && p.broken()
 }
 
 // Cell returns the cell with a name, or nil.

@@ -78,7 +78,7 @@ func (c *Cell) Take(r *explore.Result) {
 	if s := r.Porcupine; s.Total() > 0 {
 		c.Porcupine = &s
 	}
-	was := c.Properties
+	was := Cell{Properties: c.Properties}
 	c.Properties = nil
 	for _, prop := range checker.Properties {
 		p := PropertyResult{Property: prop, Runs: map[string]Tally{}}
@@ -87,7 +87,7 @@ func (c *Cell) Take(r *explore.Result) {
 				p.Runs[out.String()] = Tally{Count: t.Count[out], Seed: c.Seed + uint64(t.First[out]), Reason: t.Reasons[out]}
 			}
 		}
-		if w := find(was, prop); w != nil {
+		if w := was.Property(prop); w != nil {
 			p.Known, p.Counterexample = w.Known, w.Counterexample
 		}
 		c.Properties = append(c.Properties, p)
@@ -96,14 +96,12 @@ func (c *Cell) Take(r *explore.Result) {
 }
 
 // Property returns the result of one property, or nil without one.
-func (c *Cell) Property(prop checker.Property) *PropertyResult { return find(c.Properties, prop) }
-
-func find(list []PropertyResult, prop checker.Property) *PropertyResult {
-	i := slices.IndexFunc(list, func(p PropertyResult) bool { return p.Property == prop })
+func (c *Cell) Property(prop checker.Property) *PropertyResult {
+	i := slices.IndexFunc(c.Properties, func(p PropertyResult) bool { return p.Property == prop })
 	if i < 0 {
 		return nil
 	}
-	return &list[i]
+	return &c.Properties[i]
 }
 
 // Result returns the result that Take copied.
@@ -190,7 +188,7 @@ func (c *Cell) decide() {
 		switch {
 		case p == nil:
 			return checker.NA
-		case p.Known && p.outcome() == checker.Violated:
+		case p.Known && p.violated():
 			known = true
 			return checker.Valid // it does not affect the verdict
 		}
@@ -280,9 +278,9 @@ func (c *Cell) Breaks() bool {
 // broke reports for one property what Breaks reports for the cell.
 func (c *Cell) broke(p *PropertyResult) bool {
 	if c.Expected != nil {
-		return p.outcome() == checker.Violated && !slices.Contains(c.Expected.May, p.Property)
+		return p.violated() && !slices.Contains(c.Expected.May, p.Property)
 	}
-	return p.Promised && p.outcome() == checker.Violated
+	return p.broken()
 }
 
 // Open says which promises of the cells were neither kept nor broken, and why. All
@@ -331,6 +329,12 @@ func (p *PropertyResult) Is(out checker.Outcome) bool { return p.Outcome == out.
 func (p *PropertyResult) outcome() checker.Outcome {
 	return checker.Worst(func(out checker.Outcome) bool { return p.Runs[out.String()].Count > 0 })
 }
+
+// violated reports whether a run violated the property.
+func (p *PropertyResult) violated() bool { return p.outcome() == checker.Violated }
+
+// broken reports whether the property is promised and violated, known or new.
+func (p *PropertyResult) broken() bool { return p.Promised && p.violated() }
 
 // Decided returns the outcome that decide has set.
 func (p *PropertyResult) Decided() checker.Outcome { return checker.Worst(p.Is) }

@@ -133,9 +133,7 @@ func (h *Head) differs(o *Head) string {
 	case RegressionsSetting:
 		return called(name) + " were others: all shards have to replay the same"
 	default:
-		a, inA := h.Settings[name]
-		b, inB := o.Settings[name]
-		return fmt.Sprintf("%s is %s in the one and %s in the other", called(name), said(a, inA), said(b, inB))
+		return fmt.Sprintf("%s is %s in the one and %s in the other", called(name), said(h.Settings, name), said(o.Settings, name))
 	}
 	return ""
 }

@@ -14,12 +14,7 @@ func TestMissingAndCutShardsAreNamed(t *testing.T) {
 	cut := shard(3)
 	cut.Shards = Part(explore.Shard{N: 3, Of: 4})
 	cut.Shards.Interrupt()
-	parts := []*Document{shard(1), cut, shard(4)}
-	chosen, shards, err := Choose(sources(parts...))
-	if err != nil || len(chosen) != 3 {
-		t.Fatal(chosen, err)
-	}
-	d := Merge(parts, shards)
+	d := merged(t, shard(1), cut, shard(4))
 	if d.Verdict != Inconclusive || d.ExitCode != 2 || !strings.Contains(d.Reason, "missing: shard 2 of 4") || !strings.Contains(d.Reason, "cut short: shard 3 of 4") {
 		t.Errorf("%s, exit code %d: %s", d.Verdict, d.ExitCode, d.Reason)
 	}
@@ -36,11 +31,7 @@ func TestWhichResultsCount(t *testing.T) {
 		f(d)
 		return d
 	}
-	first, shards, err := Choose(sources(shard(1), shard(2)))
-	if err != nil || len(first) != 2 {
-		t.Fatal(err)
-	}
-	merged := Merge([]*Document{shard(1), shard(2)}, shards)
+	merged := merged(t, shard(1), shard(2))
 	more12 := Merge([]*Document{shard(1), shard(2), shard(3)}, &Shards{Of: 4, Have: []int{1, 2, 3}, Missing: []int{4}})
 	other34 := Merge([]*Document{shard(3), shard(4)}, &Shards{Of: 4, Have: []int{3, 4}, Missing: []int{1, 2}})
 	failed := shard(2)

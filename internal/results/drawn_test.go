@@ -80,11 +80,7 @@ func TestNoDocumentPanics(t *testing.T) {
 		if err != nil {
 			return
 		}
-		var parts []*Document
-		for _, c := range chosen {
-			parts = append(parts, c.Document)
-		}
-		Merge(parts, shards).Essence()
+		Merge(documents(chosen), shards).Essence()
 	})
 	if used == 0 || refused == 0 {
 		t.Errorf("%d documents were read, %d were refused", used, refused)

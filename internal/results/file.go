@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,7 +19,12 @@ import (
 // printed.
 func Write(dir string, d *Document) error {
 	there := copied(d)
-	there.Relocate(Into(dir))
+	there.Relocate(func(file string) string {
+		if rel, err := filepath.Rel(dir, file); err == nil {
+			return filepath.ToSlash(rel)
+		}
+		return file
+	})
 	return rundir.WriteJSON(filepath.Join(dir, File), there)
 }
 
@@ -36,31 +40,17 @@ func Read(dir string) (*Document, error) {
 			return nil, fmt.Errorf("%s is no result of lockcheck: cells[%d].result is not there: only what --shard or merge left can be merged", filepath.Join(dir, File), i)
 		}
 	}
-	d.Relocate(OutOf(dir))
+	d.Relocate(func(file string) string { return filepath.Join(dir, filepath.FromSlash(file)) })
 	return d, nil
 }
 
-// mostBytes is the largest size of a document.
-const mostBytes = 64 << 20
-
-// readSome reads a file of up to mostBytes: a device or a pipe may be endless.
-func readSome(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
-	if err == nil && len(text) > mostBytes {
-		err = fmt.Errorf("%s is larger than %d MiB: is this a result of lockcheck?", path, mostBytes>>20)
-	}
-	return text, err
-}
+// mostMiB is the largest size of a document.
+const mostMiB = 64
 
 // ReadFile reads a document unchanged, whichever command printed it. Its errors name
 // the file.
 func ReadFile(path string) (*Document, error) {
-	text, err := readSome(path)
+	text, err := rundir.ReadUpTo(path, mostMiB, "a result of lockcheck")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no file %s", path)
 	} else if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
@@ -89,41 +79,17 @@ func ReadFile(path string) (*Document, error) {
 	return d, nil
 }
 
-// Relocate changes the file names in the document. Replay commands are removed, because
-// they name the old files.
-func (d *Document) Relocate(now Move) {
+// Relocate changes the file names in the document; now returns the new name of a file.
+// Replay commands are removed, because they name the old files.
+func (d *Document) Relocate(now func(file string) string) {
 	for x := range d.Counterexamples {
 		x.Replay = ""
-		now.Files(&x.File, &x.Shrunk)
-	}
-}
-
-// Move returns the new name of a file.
-type Move func(file string) string
-
-// Files renames files; "" stays.
-func (m Move) Files(files ...*string) {
-	for _, file := range files {
-		if *file != "" {
-			*file = m(*file)
+		for _, file := range []*string{&x.File, &x.Shrunk} {
+			if *file != "" {
+				*file = now(*file)
+			}
 		}
 	}
-}
-
-// Into makes file names relative to a directory of results.
-func Into(dir string) Move {
-	return func(file string) string {
-		if rel, err := filepath.Rel(dir, file); err == nil {
-			return filepath.ToSlash(rel)
-		}
-		return file
-	}
-}
-
-// OutOf is the reverse of Into: it turns names relative to a directory of results into
-// names for the reader.
-func OutOf(dir string) Move {
-	return func(file string) string { return filepath.Join(dir, filepath.FromSlash(file)) }
 }
 
 // Counterexamples calls yield with all counterexamples of the document: those of the
@@ -162,11 +128,7 @@ func (d *Document) NamesRun(dir string) bool {
 // Schedule returns the schedule file of the counterexample, that of the minimised run
 // if there is one.
 func (x *Counterexample) Schedule() string {
-	file := x.File
-	if x.Shrunk != "" {
-		file = x.Shrunk
-	}
-	return filepath.Join(filepath.Dir(file), rundir.ScheduleFile)
+	return filepath.Join(filepath.Dir(cmp.Or(x.Shrunk, x.File)), rundir.ScheduleFile)
 }
 
 // copied returns a deep copy of a value that can be written as JSON and read again.

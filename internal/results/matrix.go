@@ -115,7 +115,7 @@ func (c *Cell) First() (run int, property checker.Property) {
 	run = -1
 	for _, prop := range among {
 		p := c.Property(prop)
-		if p == nil || p.outcome() != checker.Violated {
+		if p == nil || !p.violated() {
 			continue
 		}
 		if n := int(p.Runs[checker.Violated.String()].Seed - c.Seed); run < 0 || n < run {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/explore"
-	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
 // matrixShard returns shard n of two of a matrix. The first has the cells under none
@@ -28,16 +28,10 @@ func matrixShard(n int, broken ...checker.Property) *Document {
 	for _, fault := range [][]string{{"none", "kill"}, {"pause"}}[n-1] {
 		of := &explore.Cell{Fault: fault, Expect: catalogue.Expectation{Codes: "S"}}
 		of.Lock, of.On, of.Seed = "lock", "sim", 1
-		r := run{plan: &harness.Plan{Acquires: 1, Clients: []string{"c1"}}}
-		r.reached[checker.Grants] = 1
-		for _, p := range checker.Properties {
-			r.verdicts = append(r.verdicts, checker.Verdict{Property: p, Outcome: checker.Valid})
-		}
+		r := heldRun()
 		for i, p := range checker.Properties {
-			for _, b := range broken {
-				if p == b {
-					r.verdicts[i].Outcome = checker.Violated
-				}
+			if slices.Contains(broken, p) {
+				r.verdicts[i].Outcome = checker.Violated
 			}
 		}
 		result := explore.NewResult()
@@ -87,11 +81,7 @@ func TestShardsOfAMatrixAreJoined(t *testing.T) {
 		chosen, shards, err := Choose(sources(tt.docs...))
 		got := fmt.Sprint(err)
 		if err == nil {
-			var parts []*Document
-			for _, c := range chosen {
-				parts = append(parts, c.Document)
-			}
-			d := Merge(parts, shards)
+			d := Merge(documents(chosen), shards)
 			var cells []string
 			for _, c := range d.Cells {
 				cells = append(cells, c.Name)
@@ -143,7 +133,7 @@ func TestNoMatrixPanics(t *testing.T) {
 		other.TakeViolations(d)
 		chosen, shards, err := Choose(sources(d, matrixShard(2)))
 		if err == nil && len(chosen) == 2 {
-			Merge([]*Document{chosen[0].Document, chosen[1].Document}, shards)
+			Merge(documents(chosen), shards)
 		}
 	})
 	if used == 0 {

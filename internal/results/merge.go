@@ -106,7 +106,7 @@ func (d *Document) TakeViolations(earlier *Document) (taken []string) {
 // onlyBreaks returns the promises that c breaks and o does not.
 func (c *Cell) onlyBreaks(o *Cell) (list []PropertyResult) {
 	for _, p := range c.Properties {
-		if other := o.Property(p.Property); c.broke(&p) && (other == nil || other.outcome() != checker.Violated) {
+		if other := o.Property(p.Property); c.broke(&p) && (other == nil || !other.violated()) {
 			list = append(list, p)
 		}
 	}

@@ -132,18 +132,42 @@ func TestACellKeepsAllOfItsResult(t *testing.T) {
 func shard(n int) *Document {
 	d := &Document{Head: Head{Schema: Schema, Command: "run", Version: "1", Settings: map[string]string{"seed": "1"}}, Seed: 1}
 	d.Shards = Part(explore.Shard{N: n, Of: 4})
-	r := run{plan: &harness.Plan{Acquires: 1, Clients: []string{"c1"}}}
-	r.reached[checker.Grants] = 1
+	r := heldRun()
 	for i := range r.hazards {
 		r.hazards[i] = everyHazard
-	}
-	for _, p := range checker.Properties {
-		r.verdicts = append(r.verdicts, checker.Verdict{Property: p, Outcome: checker.Valid})
 	}
 	runs := slices.Repeat([]run{r}, 4)
 	d.Cells = []Cell{batch(runs, []int{n - 1})}
 	d.Decide()
 	return d
+}
+
+// heldRun returns a run in which a client got the lock, and every property held.
+func heldRun() run {
+	r := run{plan: &harness.Plan{Acquires: 1, Clients: []string{"c1"}}}
+	r.reached[checker.Grants] = 1
+	for _, p := range checker.Properties {
+		r.verdicts = append(r.verdicts, checker.Verdict{Property: p, Outcome: checker.Valid})
+	}
+	return r
+}
+
+// documents returns the documents of the parts that Choose chose.
+func documents(chosen []*Source) (list []*Document) {
+	for _, c := range chosen {
+		list = append(list, c.Document)
+	}
+	return list
+}
+
+// merged returns what the documents are merged to.
+func merged(t *testing.T, docs ...*Document) *Document {
+	t.Helper()
+	chosen, shards, err := Choose(sources(docs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Merge(documents(chosen), shards)
 }
 
 func sources(docs ...*Document) (list []Source) {
@@ -203,34 +227,21 @@ func TestAFewRunsThatReachedNothingAreForTheOthersToMakeUp(t *testing.T) {
 	vacuous(few)
 	few.Decide()
 	parts := []*Document{shard(1), few, shard(3), shard(4)}
-	_, shards, err := Choose(sources(parts...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := Merge(parts, shards); d.Verdict != Held || d.Cells[0].Verdict != Held {
+	if d := merged(t, parts...); d.Verdict != Held || d.Cells[0].Verdict != Held {
 		t.Errorf("together %s: %s", d.Verdict, d.Reason)
 	}
 	for _, p := range parts {
 		vacuous(p)
 	}
-	if d := Merge(parts, shards); d.Verdict != Inconclusive || d.Cells[0].Verdict != Inconclusive {
+	if d := merged(t, parts...); d.Verdict != Inconclusive || d.Cells[0].Verdict != Inconclusive {
 		t.Errorf("nobody got the lock in any of them, and together %s: %s", d.Verdict, d.Reason)
 	}
 }
 
 // Merging a merged result changes nothing.
 func TestMergingIsDoneOnce(t *testing.T) {
-	parts := []*Document{shard(1), shard(2), shard(3), shard(4)}
-	_, shards, err := Choose(sources(parts...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	once := Merge(parts, shards)
-	_, shards, err = Choose(sources(once))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if twice := Merge([]*Document{once}, shards); text(twice) != text(once) {
+	once := merged(t, shard(1), shard(2), shard(3), shard(4))
+	if twice := merged(t, once); text(twice) != text(once) {
 		t.Errorf("%s\nonce:\n%s", text(twice), text(once))
 	}
 	if once.Verdict != Held || once.Runs != 4 {

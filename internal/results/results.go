@@ -251,7 +251,7 @@ func (d *Document) BrokenPromises() (fresh, known int) {
 		c := &d.Cells[i]
 		for j := range c.Properties {
 			p := &c.Properties[j]
-			if !p.Promised || p.outcome() != checker.Violated {
+			if !p.broken() {
 				continue
 			}
 			k := key{cmp.Or(c.Of, c.Name), p.Property}

@@ -185,7 +185,7 @@ func (p *PropertyResult) validate(at string, first uint64) error {
 // unnamed returns a property that is violated without a counterexample file, or "".
 func (c *Cell) unnamed() checker.Property {
 	for _, p := range c.Properties {
-		if p.outcome() == checker.Violated && (p.Counterexample == nil || p.File == "") {
+		if p.violated() && (p.Counterexample == nil || p.File == "") {
 			return p.Property
 		}
 	}

@@ -3,6 +3,7 @@ package rundir
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,6 +77,21 @@ func Sweep(path string) {
 			os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
+}
+
+// ReadUpTo reads a file of up to most MiB: a device or a pipe may be endless. what names
+// the kind of file that is expected.
+func ReadUpTo(file string, most int, what string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, int64(most)<<20+1))
+	if err == nil && len(text) > most<<20 {
+		err = fmt.Errorf("%s is larger than %d MiB: is this %s?", file, most, what)
+	}
+	return text, err
 }
 
 // Exists reports whether there is a file of this name.

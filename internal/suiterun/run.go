@@ -8,9 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/ask"
@@ -78,7 +76,7 @@ type File struct {
 
 // Read reads a suite, and the known violations.
 func (run *Run) Read(name string) (*File, error) {
-	text, err := readSuiteFile(name)
+	text, err := rundir.ReadUpTo(name, mostMiB, "a suite")
 	if errors.Is(err, fs.ErrNotExist) && name == suite.File {
 		return nil, exit.Errorf(exit.Usage, "no file %s: lockcheck init writes one", name)
 	} else if err != nil {
@@ -89,33 +87,13 @@ func (run *Run) Read(name string) (*File, error) {
 		return nil, unusable(name, err)
 	}
 	if run.Flags.Given("baseline") {
-		err = run.readKnown(run.Flags.Baseline)
+		run.known, err = results.ReadKnown(run.Flags.Baseline, run.Out.Path)
 	}
 	return &File{name, text, s}, err
 }
 
-// mostSuite is the largest size of a suite's file in bytes.
-const mostSuite = 16 << 20
-
-// readSuiteFile reads a file of up to mostSuite bytes: a device may be endless.
-func readSuiteFile(file string) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostSuite+1))
-	if err == nil && len(text) > mostSuite {
-		err = fmt.Errorf("%s is larger than %d MiB: is this a suite?", file, mostSuite>>20)
-	}
-	return text, err
-}
-
-// readKnown reads the known violations from a file.
-func (run *Run) readKnown(file string) (err error) {
-	run.known, err = results.ReadKnown(file, run.Out.Path)
-	return err
-}
+// mostMiB is the largest size of a suite's file.
+const mostMiB = 16
 
 // here checks what a suite needs on this machine: that workers can be started, and that
 // counterexamples are apart from --out. It also reads the suite's baseline, unless a
@@ -141,8 +119,8 @@ func (run *Run) here() suite.Here {
 		},
 	}
 	if !run.Flags.Given("baseline") {
-		here["baseline"] = func(file string) error {
-			if err := run.readKnown(file); err != nil {
+		here["baseline"] = func(file string) (err error) {
+			if run.known, err = results.ReadKnown(file, run.Out.Path); err != nil {
 				return err
 			}
 			return run.known.Note(&results.Head{Command: "suite", Settings: map[string]string{}})

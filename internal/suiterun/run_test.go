@@ -40,6 +40,20 @@ func newRun(t *testing.T) *Run {
 	}
 }
 
+// cellsOf returns the cells of a suite.
+func cellsOf(t *testing.T, run *Run, text string) []*suiteCell {
+	t.Helper()
+	s, err := suite.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := run.suiteCells(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cells
+}
+
 // limited is an environment in which time ends the last batch of a cell.
 type limited struct {
 	batch.Environment
@@ -119,19 +133,12 @@ func TestAShardIsHeldToItsOwnShare(t *testing.T) {
 // left, because the other lock uses all of it.
 func TestShrinkingIsWithinTheTime(t *testing.T) {
 	t.Chdir(t.TempDir())
-	s, err := suite.Parse([]byte("lockcheck: 1\nlocks:\n  - {lock: redis-set-del, faults: none, workloads: finally, promises: ownership}\n  - {lock: redis-set-lua, faults: none}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
 		shrinking time.Duration
 		want      bool
 	}{{time.Nanosecond, false}, {time.Minute, true}} {
 		run := newRun(t)
-		cells, err := run.suiteCells(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cells := cellsOf(t, run, "lockcheck: 1\nlocks:\n  - {lock: redis-set-del, faults: none, workloads: finally, promises: ownership}\n  - {lock: redis-set-lua, faults: none}\n")
 		b := budget{end: time.Now().Add(200 * time.Millisecond), more: true, shrinking: tt.shrinking}
 		done, err := run.exploreSuite(t.Context(), nil, cells, b)
 		if err != nil {
@@ -268,15 +275,9 @@ func TestTwoKeptFilesAreTwoCells(t *testing.T) {
 func TestWhatWasNotShrunkToItsEndIsKeptAsItWasFound(t *testing.T) {
 	t.Chdir(t.TempDir())
 	run := newRun(t)
-	s, err := suite.Parse([]byte("lockcheck: 1\nlocks: [{lock: redis-set-del, faults: none, workloads: finally, promises: ownership, runs: 5}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cells, err := run.suiteCells(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cells := cellsOf(t, run, "lockcheck: 1\nlocks: [{lock: redis-set-del, faults: none, workloads: finally, promises: ownership, runs: 5}]")
 	doc := new(results.Document)
+	var err error
 	if doc.Cells, err = run.exploreSuite(t.Context(), nil, cells, newBudget(time.Now(), 0, run.Flags)); err != nil {
 		t.Fatal(err)
 	}
