@@ -99,7 +99,7 @@ func TestHowAMatrixIsShown(t *testing.T) {
 	}{
 		{"matrix.txt", (*app).Matrix},
 		{"matrix-v.txt", func(a *app, m *results.Document) { a.Verbose = true; a.Matrix(m) }},
-		{"matrix.md", func(a *app, m *results.Document) { summary.MatrixMarkdown(a.Stdout, m) }},
+		{"matrix.md", func(a *app, m *results.Document) { a.Document(m, true) }},
 	} {
 		var stdout bytes.Buffer
 		a := newApp(nil, &stdout, nil)

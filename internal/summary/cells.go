@@ -16,20 +16,32 @@ import (
 	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
-// standings are the ways to show cells, those that need a look first. The sign is
-// enough to tell them apart; colour only helps.
-var standings = []struct {
-	standing explore.Standing
-	sign     string
-	colour   string
-	means    string
-	code     int
+// standings are the ways to show cells. The sign is enough to tell them apart; colour
+// only helps.
+var standings = map[explore.Standing]struct {
+	sign   string
+	colour string
+	means  string
+	code   int
 }{
-	{explore.Unexpected, "✗", "31", "found, and not expected", exit.Violated},
-	{explore.Missing, "○", "31", "expected, and not found", exit.Violated},
-	{explore.Unproven, "?", "33", "proves nothing", exit.Unproven},
-	{explore.NotShown, "~", "33", "not shown in the time there was", exit.Held},
-	{explore.AsExpected, "✓", "32", "as expected", exit.Held},
+	explore.Unexpected: {"✗", "31", "found, and not expected", exit.Violated},
+	explore.Missing:    {"○", "31", "expected, and not found", exit.Violated},
+	explore.Unproven:   {"?", "33", "proves nothing", exit.Unproven},
+	explore.NotShown:   {"~", "33", "not shown in the time there was", exit.Held},
+	explore.AsExpected: {"✓", "32", "as expected", exit.Held},
+}
+
+// failures returns the cells of a matrix that are not as expected, without those that
+// were cut short; those that need a look come first.
+func failures(m *results.Document) (list []*results.Cell) {
+	for _, s := range results.Standings {
+		for i := range m.Cells {
+			if e := m.Cells[i].Expected; s != explore.AsExpected && e.Standing == s && !e.Cut {
+				list = append(list, &m.Cells[i])
+			}
+		}
+	}
+	return list
 }
 
 // matrixNames returns the locks and faults of the cells, those that do not apply
@@ -76,16 +88,11 @@ func cellText(d *results.Document, lock, fault string) (sign, rest string) {
 
 // shortCell returns the text of a cell in the table: its sign and its codes.
 func shortCell(c *results.Cell) (sign, codes string) {
-	for _, s := range standings {
-		if s.standing == c.Expected.Standing {
-			sign = s.sign
-		}
-	}
 	codes = names.Join(c.ShownCodes(), "")
 	if c.HasMore() {
 		codes += "+"
 	}
-	return sign, codes
+	return standings[c.Expected.Standing].sign, codes
 }
 
 // grantsAndHits returns how often a client was granted the lock, and how many faults
@@ -131,8 +138,8 @@ func CellAgain(d *results.Document, c *results.Cell) string {
 	return b.String()
 }
 
-// MatrixMarkdown prints the matrix for a pull request.
-func MatrixMarkdown(w io.Writer, m *results.Document) {
+// matrixMarkdown prints the matrix for a pull request.
+func matrixMarkdown(w io.Writer, m *results.Document) {
 	locks, columns := matrixNames(m)
 	title := map[results.Verdict]string{
 		results.Held: "as expected", results.Elsewhere: "as expected", results.Violated: "not as expected", results.Inconclusive: "proves nothing",
@@ -152,8 +159,8 @@ func MatrixMarkdown(w io.Writer, m *results.Document) {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintln(w)
-	for _, s := range standings {
-		fmt.Fprintf(w, "%s %s · ", s.sign, s.means)
+	for _, s := range results.Standings {
+		fmt.Fprintf(w, "%s %s · ", standings[s].sign, standings[s].means)
 	}
 	for i, k := range catalogue.Codes {
 		if i > 0 {
@@ -162,7 +169,16 @@ func MatrixMarkdown(w io.Writer, m *results.Document) {
 		fmt.Fprintf(w, "**%s** %s", k.Code, k.Means)
 	}
 	fmt.Fprintf(w, "\n\n")
-	markdownFailures(w, m)
+	failed := failures(m)
+	for _, c := range failed {
+		fmt.Fprintf(w, "- %s **%s under %s**: %s (expected: %s). `%s`\n", standings[c.Expected.Standing].sign, c.Lock, c.Expected.Fault, c.Expected.Reason, c.Expected.Codes, CellAgain(m, c))
+		if x := c.Example(); x != nil && x.Sentence != "" {
+			fmt.Fprintf(w, "  %s\n", x.Sentence)
+		}
+	}
+	if failed != nil {
+		fmt.Fprintln(w)
+	}
 	fmt.Fprintf(w, "<details><summary>Every cell: expected violations, found violations, and the reason</summary>\n\n")
 	fmt.Fprintf(w, "| lock | fault | expected | found | runs | grants | hits | why |\n|---|---|---|---|---|---|---|---|\n")
 	for i := range m.Cells {
@@ -177,24 +193,4 @@ func MatrixMarkdown(w io.Writer, m *results.Document) {
 		fmt.Fprintf(w, "| `%s` | %s | %s | | | | | %s |\n", n.Lock, n.Fault, notApplicable, Sentence(n.Reason))
 	}
 	fmt.Fprintf(w, "\n</details>\n")
-}
-
-func markdownFailures(w io.Writer, m *results.Document) {
-	some := false
-	for _, s := range standings {
-		for i := range m.Cells {
-			c := &m.Cells[i]
-			if s.standing == explore.AsExpected || c.Expected.Standing != s.standing || c.Expected.Cut {
-				continue
-			}
-			some = true
-			fmt.Fprintf(w, "- %s **%s under %s**: %s (expected: %s). `%s`\n", s.sign, c.Lock, c.Expected.Fault, c.Expected.Reason, c.Expected.Codes, CellAgain(m, c))
-			if x := c.Example(); x != nil && x.Sentence != "" {
-				fmt.Fprintf(w, "  %s\n", x.Sentence)
-			}
-		}
-	}
-	if some {
-		fmt.Fprintln(w)
-	}
 }

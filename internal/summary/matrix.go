@@ -26,7 +26,7 @@ func (to *Printer) Document(doc *results.Document, markdown bool) error {
 	case to.JSON:
 		return to.PrintJSON(doc.Printed())
 	case markdown:
-		MatrixMarkdown(to.Stdout, doc)
+		matrixMarkdown(to.Stdout, doc)
 	default:
 		to.Matrix(doc)
 	}
@@ -70,7 +70,7 @@ func (to *Printer) Matrix(m *results.Document) {
 		all.Add(m.Cells[i].Result())
 		second.Add(m.Cells[i].Expected.Second)
 	}
-	lines := reachedLines(&explore.Settings{}, all)
+	lines := reachedLines("", nil, all)
 	if !to.Verbose {
 		lines = lines[:min(len(lines), 2)] // the rest does not fit on a screen
 	}
@@ -146,21 +146,15 @@ func (to *Printer) matrixBlock(m *results.Document, locks []string, b block) {
 
 // standing returns the sign of a standing, in colour if the output has colours.
 func (to *Printer) standing(of explore.Standing) string {
-	for _, s := range standings {
-		if s.standing != of {
-			continue
-		}
-		return to.Coloured(s.sign, s.colour)
-	}
-	return ""
+	return to.Coloured(standings[of].sign, standings[of].colour)
 }
 
 // matrixLegend explains the signs and codes that the table contains.
 func (to *Printer) matrixLegend(m *results.Document, names []string) {
 	var signs, codes, heads []string
-	for _, s := range standings {
-		if m.Count(s.standing) > 0 {
-			signs = append(signs, to.standing(s.standing)+" "+s.means)
+	for _, s := range results.Standings {
+		if m.Count(s) > 0 {
+			signs = append(signs, to.standing(s)+" "+standings[s].means)
 		}
 	}
 	if len(m.Matrix.Absent) > 0 {
@@ -218,41 +212,36 @@ func Sentence(words string) string {
 // run.
 func (to *Printer) matrixFailures(m *results.Document) {
 	next := ""
-	for _, s := range standings {
-		if s.standing == explore.AsExpected {
+	for _, c := range failures(m) {
+		e := c.Expected
+		if e.Standing == explore.NotShown && !to.Verbose {
 			continue
 		}
-		for i := range m.Cells {
-			c := &m.Cells[i]
-			if c.Expected.Standing != s.standing || c.Expected.Cut || c.Expected.Standing == explore.NotShown && !to.Verbose {
-				continue
-			}
-			to.Printf("\n")
-			words := fmt.Sprintf("%s %s under %s: %s", to.standing(c.Expected.Standing), c.Lock, c.Expected.Fault, c.Expected.Reason)
-			switch c.Expected.Standing {
-			case explore.Unexpected:
-				run, _ := c.First()
-				words += fmt.Sprintf(" (expected: %s), first in run %s of %s, seed %d", c.Expected.Codes, names.Thousands(run+1), names.Thousands(c.Runs), c.Seed+uint64(run))
-			case explore.Missing, explore.NotShown:
-				words += fmt.Sprintf(" from seed %d; %s", c.Seed, doneWords(c))
-			}
-			to.Paragraph(2, words)
-			x := cmp.Or(c.Example(), &results.Counterexample{})
-			if x.Sentence != "" && !to.Quiet {
-				to.Paragraph(2, "  "+x.Sentence)
-			}
+		to.Printf("\n")
+		words := fmt.Sprintf("%s %s under %s: %s", to.standing(e.Standing), c.Lock, e.Fault, e.Reason)
+		switch e.Standing {
+		case explore.Unexpected:
+			run, _ := c.First()
+			words += fmt.Sprintf(" (expected: %s), first in run %s of %s, seed %d", e.Codes, names.Thousands(run+1), names.Thousands(c.Runs), c.Seed+uint64(run))
+		case explore.Missing, explore.NotShown:
+			words += fmt.Sprintf(" from seed %d; %s", c.Seed, doneWords(c))
+		}
+		to.Paragraph(2, words)
+		x := cmp.Or(c.Example(), &results.Counterexample{})
+		if x.Sentence != "" && !to.Quiet {
+			to.Paragraph(2, "  "+x.Sentence)
+		}
+		if x.File != "" {
+			to.Printf("  Files  %s\n", filepath.Dir(x.File))
+		}
+		if x.Shrunk != "" {
+			to.Printf("  Short  %s\n", filepath.Dir(x.Shrunk))
+		}
+		to.CommandLine("  Again  ", CellAgain(m, c))
+		if next == "" && standings[e.Standing].code != exit.Held {
+			next = CellAgain(m, c)
 			if x.File != "" {
-				to.Printf("  Files  %s\n", filepath.Dir(x.File))
-			}
-			if x.Shrunk != "" {
-				to.Printf("  Short  %s\n", filepath.Dir(x.Shrunk))
-			}
-			to.CommandLine("  Again  ", CellAgain(m, c))
-			if next == "" && s.code != exit.Held {
-				next = CellAgain(m, c)
-				if x.File != "" {
-					next = terminal.Replay(filepath.Join(filepath.Dir(x.File), rundir.ScheduleFile))
-				}
+				next = terminal.Replay(filepath.Join(filepath.Dir(x.File), rundir.ScheduleFile))
 			}
 		}
 	}

@@ -17,27 +17,28 @@ var hazards = []struct {
 	counter checker.Counter
 	words   string
 	also    checker.Counter // 0: no second counter
-	adds    func(n, also int) string
+	more    string          // words for it
+	part    bool            // the second counter counts some of the first
 }{
-	{checker.LeaseExpiredWhileHeld, "a lease expired while held", checker.LeaseExpiredWhileHeldAndWaited, ofThem("with another client waiting")},
-	{checker.LeaseExpiredWhileReleasing, "a lease expired during its release", 0, nil},
-	{checker.EntryLostWhileHeld, "a server lost the entry of a lock that was held", 0, nil},
-	{checker.ReleasedUnowned, "a command removed another grant's entry", 0, nil},
-	{checker.ReleasedUnheld, "a client released that held nothing", 0, nil},
-	{checker.LateAccess, "the resource was accessed after the hold or its lease", checker.StaleRefused, often("; a stale token was refused")},
-	{checker.AmbiguousAcquires, "an acquire ended in doubt", checker.AmbiguousReleases, often(", a release")},
-	{checker.ReplyDropped, "a reply was lost on its way", 0, nil},
-	{checker.PauseHitHolder, "a pause hit a holder", checker.PauseHitWaiter, often(", a client that was acquiring")},
-	{checker.KillHitHolder, "a holder was killed", checker.KillHitAcquirer, often(", a client that was acquiring")},
-	{checker.RestartWithHolder, "a server restarted while somebody held", 0, nil},
-	{checker.ServerPausedWithHolder, "a server stood still while somebody held", 0, nil},
-	{checker.Promotions, "a replica became the master", checker.FailoverWithHolder, ofThem("while somebody held")},
-	{checker.JumpWithHolder, "a clock jumped while somebody held", 0, nil},
-	{checker.ClockOffWithHolder, "a clock was wrong while somebody held", 0, nil},
-	{checker.RateWithHolder, "a clock ran fast or slow while somebody held", 0, nil},
-	{checker.HangHitHolder, "a holder hung, but for its background tasks,", 0, nil},
-	{checker.Renewed, "a client reported another end of its lease", 0, nil},
-	{checker.LostNoticed, "a client noticed that its grant was lost", 0, nil},
+	{checker.LeaseExpiredWhileHeld, "a lease expired while held", checker.LeaseExpiredWhileHeldAndWaited, "with another client waiting", true},
+	{checker.LeaseExpiredWhileReleasing, "a lease expired during its release", 0, "", false},
+	{checker.EntryLostWhileHeld, "a server lost the entry of a lock that was held", 0, "", false},
+	{checker.ReleasedUnowned, "a command removed another grant's entry", 0, "", false},
+	{checker.ReleasedUnheld, "a client released that held nothing", 0, "", false},
+	{checker.LateAccess, "the resource was accessed after the hold or its lease", checker.StaleRefused, "; a stale token was refused", false},
+	{checker.AmbiguousAcquires, "an acquire ended in doubt", checker.AmbiguousReleases, ", a release", false},
+	{checker.ReplyDropped, "a reply was lost on its way", 0, "", false},
+	{checker.PauseHitHolder, "a pause hit a holder", checker.PauseHitWaiter, ", a client that was acquiring", false},
+	{checker.KillHitHolder, "a holder was killed", checker.KillHitAcquirer, ", a client that was acquiring", false},
+	{checker.RestartWithHolder, "a server restarted while somebody held", 0, "", false},
+	{checker.ServerPausedWithHolder, "a server stood still while somebody held", 0, "", false},
+	{checker.Promotions, "a replica became the master", checker.FailoverWithHolder, "while somebody held", true},
+	{checker.JumpWithHolder, "a clock jumped while somebody held", 0, "", false},
+	{checker.ClockOffWithHolder, "a clock was wrong while somebody held", 0, "", false},
+	{checker.RateWithHolder, "a clock ran fast or slow while somebody held", 0, "", false},
+	{checker.HangHitHolder, "a holder hung, but for its background tasks,", 0, "", false},
+	{checker.Renewed, "a client reported another end of its lease", 0, "", false},
+	{checker.LostNoticed, "a client noticed that its grant was lost", 0, "", false},
 }
 
 // reachedIn says in how many runs a hazard was reached.
@@ -45,23 +46,15 @@ func reachedIn(h *checker.Hazard, runs int) string {
 	return fmt.Sprintf("in %s %s", names.Count(runs, "run"), h.Reached)
 }
 
-// often returns a function that adds how often the second counter was reached.
-func often(words string) func(n, also int) string {
-	return func(_, also int) string { return words + " " + names.Times(also) }
-}
-
-// ofThem returns a function that adds how many of the times also reached the second
-// counter.
-func ofThem(words string) func(n, also int) string {
-	return func(n, also int) string {
-		switch {
-		case n == 1 && also == 1:
-			return ", " + words
-		case also == 1:
-			return ", one of them " + words
-		}
-		return ", " + names.Thousands(also) + " of them " + words
+// ofThem says how many of the n times also reached the second counter.
+func ofThem(words string, n, also int) string {
+	switch {
+	case n == 1 && also == 1:
+		return ", " + words
+	case also == 1:
+		return ", one of them " + words
 	}
+	return ", " + names.Thousands(also) + " of them " + words
 }
 
 // ofEnsemble has the words for locks on ZooKeeper, which has no leases and no masters.
@@ -78,9 +71,10 @@ func (to *Printer) reached(lines []string) {
 	}
 }
 
-// reachedLines describes what a batch reached, one sentence a line. If clients died or
-// lost patience, they made fewer acquisitions than they were asked to.
-func reachedLines(s *explore.Settings, r *explore.Result) []string {
+// reachedLines describes what a batch reached, one sentence a line; kinds are the names of
+// the faults that it could draw. If clients died or lost patience, they made fewer
+// acquisitions than they were asked to.
+func reachedLines(lock string, kinds []string, r *explore.Result) []string {
 	granted := r.Reached[checker.Grants]
 	grants := "the lock was granted " + names.Times(granted)
 	if granted == 0 && r.Empty < r.Runs {
@@ -103,11 +97,14 @@ func reachedLines(s *explore.Settings, r *explore.Result) []string {
 			continue
 		}
 		line := h.words + " " + names.Times(n)
-		if lock, _ := catalogue.FindLock(s.Lock); lock.Store == catalogue.StoreZooKeeper {
+		if of, _ := catalogue.FindLock(lock); of.Store == catalogue.StoreZooKeeper {
 			line = ofEnsemble.Replace(line)
 		}
-		if also > 0 {
-			line += h.adds(n, also)
+		switch {
+		case also > 0 && h.part:
+			line += ofThem(h.more, n, also)
+		case also > 0:
+			line += h.more + " " + names.Times(also)
 		}
 		lines = append(lines, line)
 	}
@@ -115,9 +112,9 @@ func reachedLines(s *explore.Settings, r *explore.Result) []string {
 		lines = append(lines, touched)
 	}
 	var undrawn []string
-	for _, k := range s.Kinds {
-		if r.Drawn[k.Name] == 0 {
-			undrawn = append(undrawn, k.Name)
+	for _, name := range kinds {
+		if disturbs(name) && r.Drawn[name] == 0 {
+			undrawn = append(undrawn, name)
 		}
 	}
 	if undrawn != nil {

@@ -19,18 +19,15 @@ func (to *Printer) Baseline(d *results.Document) {
 	for _, l := range []struct {
 		word string
 		list []results.Violation
-		note func(results.Violation) string
-	}{
-		{"known", d.Baseline.Known, nil},
-		{"new", d.Baseline.New, nil},
-		{"gone", d.Baseline.Gone, func(results.Violation) string { return "it holds now; a new baseline leaves it out" }},
-		{"unseen", d.Baseline.Unseen, func(v results.Violation) string { return unseen(d, v) }},
-	} {
+	}{{"known", d.Baseline.Known}, {"new", d.Baseline.New}, {"gone", d.Baseline.Gone}, {"unseen", d.Baseline.Unseen}} {
 		for _, v := range l.list {
 			none = false
 			line := fmt.Sprintf("  %-7s%s: %s", l.word, v.Cell, v.Property)
-			if l.note != nil {
-				line += ": " + l.note(v)
+			switch l.word {
+			case "gone":
+				line += ": it holds now; a new baseline leaves it out"
+			case "unseen":
+				line += ": " + unseen(d, v)
 			}
 			to.Paragraph(9, line)
 		}

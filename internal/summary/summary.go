@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -50,7 +49,7 @@ func (to *Printer) Cell(c *results.Cell, shards *results.Shards, kept map[uint64
 	}
 	to.Printf("%s on %s: %s from seed %d, in %.1f s\n\n", c.Lock, on, names.Count(r.Runs, "run"), c.Seed, r.Took.Seconds())
 	to.outcomeTable(c, r)
-	to.reached(reachedLines(settingsOf(c), r))
+	to.reached(reachedLines(c.Lock, c.Faults, r))
 	to.Judges(c.Second())
 	if r.Empty > 0 {
 		to.Paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", names.Count(r.Empty, "run")))
@@ -129,17 +128,6 @@ func (to *Printer) keptFiles(c *results.Cell, r *explore.Result, kept map[uint64
 	if again != "" {
 		to.ReplayLine(again)
 	}
-}
-
-// settingsOf returns the settings of a cell's runs that a summary needs.
-func settingsOf(c *results.Cell) *explore.Settings {
-	s := &explore.Settings{Lock: c.Lock}
-	for _, name := range c.Faults {
-		if k, ok := faults.Find(name); ok {
-			s.Kinds = append(s.Kinds, k)
-		}
-	}
-	return s
 }
 
 // shows lists the properties that a run was the first to violate or to leave open.

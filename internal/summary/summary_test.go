@@ -31,7 +31,7 @@ func TestHowOftenIsSaidInWords(t *testing.T) {
 	} {
 		r := explore.NewResult()
 		r.Reached[tt.counter], r.Reached[tt.also] = tt.n, tt.more
-		if lines := reachedLines(&explore.Settings{}, r); !slices.Contains(lines, tt.want) {
+		if lines := reachedLines("", nil, r); !slices.Contains(lines, tt.want) {
 			t.Errorf("%q is not said: %q", tt.want, lines)
 		}
 	}
@@ -47,7 +47,7 @@ func TestHowOftenIsSaidInWords(t *testing.T) {
 	} {
 		r := explore.NewResult()
 		r.Reached[checker.Grants], r.Asked = tt.granted, tt.asked
-		if lines := reachedLines(&explore.Settings{}, r); lines[0] != tt.want {
+		if lines := reachedLines("", nil, r); lines[0] != tt.want {
 			t.Errorf("%q, want %q", lines[0], tt.want)
 		}
 	}
