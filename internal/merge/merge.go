@@ -111,9 +111,6 @@ func wholeOf(parts []*results.Source, dir string) bool {
 	return err == nil && slices.ContainsFunc(parts, func(p *results.Source) bool { return p.Essence() == was.Essence() })
 }
 
-// errNoResults explains where results come from, for the case that none were found.
-var errNoResults = errors.New("a shard leaves its result when it ends, as: lockcheck run LOCK --shard 1/4 --out DIR")
-
 // findResults reads the results in and below directories, each once.
 func (j *Join) findResults(dirs []string) (list []results.Source, err error) {
 	by := map[string]results.Source{}
@@ -137,7 +134,7 @@ func (j *Join) findResults(dirs []string) (list []results.Source, err error) {
 		list = append(list, by[name])
 	}
 	if list == nil {
-		return nil, exit.Errorf(exit.Usage, "there is nothing to merge: %w", errNoResults)
+		return nil, exit.Errorf(exit.Usage, "there is nothing to merge: a shard leaves its result when it ends, as: lockcheck run LOCK --shard 1/4 --out DIR")
 	}
 	return list, nil
 }
@@ -208,7 +205,10 @@ func (j *Join) collect(doc *results.Document) error {
 	if j.Out.Path == "" {
 		return nil
 	}
-	c := newCollector(j.found, j.Out.Path)
+	c := &collector{out: j.Out.Path, to: map[string]string{}, taken: map[string]bool{}}
+	for _, f := range j.found {
+		c.roots = append(c.roots, f.Dir)
+	}
 	for x := range doc.Counterexamples {
 		if err := c.copy(x.File, x.Shrunk); err != nil {
 			return err
@@ -232,16 +232,8 @@ type collector struct {
 	lost  []string // directories that could not be copied, and the reasons
 }
 
-func newCollector(found []results.Source, out string) *collector {
-	c := &collector{out: out, to: map[string]string{}, taken: map[string]bool{}}
-	for _, p := range found {
-		c.roots = append(c.roots, p.Dir)
-	}
-	return c
-}
-
-// copy copies the runs of histories, each once; "" is skipped. A minimised run comes
-// after the run that contains it.
+// copy copies the runs of histories, each once; "" is skipped. It replaces files that
+// were collected there before. A minimised run comes after the run that contains it.
 func (c *collector) copy(histories ...string) error {
 	for _, file := range histories {
 		dir := filepath.Dir(file)
@@ -271,7 +263,10 @@ func (c *collector) copy(histories ...string) error {
 			to = filepath.Join(c.out, fmt.Sprintf("%s-%d", name, i))
 		}
 		c.to[dir], c.taken[to] = to, true
-		if err := collectRun(dir, to); err != nil {
+		if rundir.SameDir(dir, to) {
+			continue
+		}
+		if err := rundir.Copy(dir, to); err != nil {
 			return outdir.Unwritable(err)
 		}
 	}
@@ -288,15 +283,6 @@ func (c *collector) name(dir string) (name string) {
 		}
 	}
 	return name
-}
-
-// collectRun copies the files of a run to another directory, and replaces files that
-// were collected there before.
-func collectRun(dir, to string) error {
-	if rundir.SameDir(dir, to) {
-		return nil
-	}
-	return rundir.Copy(dir, to)
 }
 
 // moved returns the new name of a file of a run.
