@@ -39,9 +39,9 @@ func (s *source) title() string {
 }
 
 // open starts at the beginning. Its reader ends with ctx, between two reads.
-func (s *source) open(ctx context.Context) (io.ReadCloser, error) {
+func (s *source) open(ctx context.Context) (*opened, error) {
 	if s.kept != nil {
-		return &opened{ctx, flate.NewReader(bytes.NewReader(s.kept.Bytes())), nil}, nil
+		return &opened{ctx: ctx, r: flate.NewReader(bytes.NewReader(s.kept.Bytes()))}, nil
 	}
 	r, pipe := s.stdin, true
 	var end func() error
@@ -64,14 +64,14 @@ func (s *source) open(ctx context.Context) (io.ReadCloser, error) {
 		r, pipe, end = f, !info.Mode().IsRegular(), f.Close
 	}
 	if !pipe || s.once {
-		return &opened{ctx, r, end}, nil
+		return &opened{ctx: ctx, r: r, end: end}, nil
 	}
 	kept := new(bytes.Buffer)
 	w, err := flate.NewWriter(kept, flate.BestSpeed)
 	if err != nil {
 		return nil, err
 	}
-	return &opened{ctx, io.TeeReader(r, w), func() error {
+	return &opened{ctx: ctx, r: io.TeeReader(r, w), end: func() error {
 		err := w.Close()
 		s.kept = kept
 		if end != nil {
@@ -83,16 +83,19 @@ func (s *source) open(ctx context.Context) (io.ReadCloser, error) {
 
 // opened is a source that is being read.
 type opened struct {
-	ctx context.Context
-	r   io.Reader
-	end func() error
+	ctx   context.Context
+	r     io.Reader
+	end   func() error
+	bytes int64 // read so far
 }
 
 func (o *opened) Read(b []byte) (int, error) {
 	if err := o.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return o.r.Read(b)
+	n, err := o.r.Read(b)
+	o.bytes += int64(n)
+	return n, err
 }
 
 func (o *opened) Close() error {
@@ -100,18 +103,6 @@ func (o *opened) Close() error {
 		return nil
 	}
 	return o.end()
-}
-
-// counter counts the bytes that were read.
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	c.n += int64(n)
-	return n, err
 }
 
 // within calls f. When ctx ends it does not wait for f, which may be blocked on a pipe.

@@ -84,9 +84,8 @@ func (s *source) take(ctx context.Context, c Request) (*taken, error) {
 			return err
 		}
 		defer r.Close()
-		counted := &counter{r: r}
-		err = t.read(counted, s.title(), c)
-		if t.bytes = counted.n; t.bytes == 0 && (err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+		err = t.read(r, s.title(), c)
+		if t.bytes = r.bytes; t.bytes == 0 && (err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
 			return t.choose(history.Header{}, c)
 		}
 		return unreadable(err)
@@ -169,48 +168,32 @@ const fewEntries = 50
 // eachEntry calls f for each entry with its line, until f returns false. If all entries
 // share one line, it passes their positions from 1 instead.
 func eachEntry(in *formats.Reader, f func(e *history.Entry, line int) bool) (oneLine bool, err error) {
-	first, line := make([]history.Entry, 0, fewEntries), 0 // entries of the first line
-	pass := func(number func(i int) int) bool {
-		for i := range first {
-			if !f(&first[i], number(i)) {
-				return false
-			}
-		}
-		first = nil
-		return true
-	}
-	counted := func(i int) int { return i + 1 }
-	same := func(int) int { return line }
 	var e history.Entry
-	for n := 1; ; n++ {
-		e, err = in.Next()
-		switch {
-		case errors.Is(err, io.EOF) && len(first) > 1:
-			pass(counted)
-			return true, nil
-		case errors.Is(err, io.EOF):
-			pass(same)
+	var first []history.Entry // those of the first line, and the one after it
+	var lines []int
+	for same := true; same && len(first) <= fewEntries; same = lines[len(lines)-1] == lines[0] {
+		if e, err = in.Next(); err != nil {
+			break
+		}
+		first, lines = append(first, e), append(lines, in.Line())
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	oneLine = len(first) > 1 && lines[len(lines)-1] == lines[0]
+	for i, at := range lines {
+		if oneLine {
+			at = i + 1
+		}
+		if !f(&first[i], at) {
 			return oneLine, nil
-		case err != nil:
-			return oneLine, err
+		}
+	}
+	for n := len(first) + 1; err == nil; n++ {
+		if e, err = in.Next(); err != nil {
+			break
 		}
 		at := in.Line()
-		if first != nil {
-			if n == 1 {
-				line = at
-			}
-			if oneLine = at == line && n > fewEntries; at == line && !oneLine {
-				first = append(first, e)
-				continue
-			}
-			number := same
-			if oneLine {
-				number = counted
-			}
-			if !pass(number) {
-				return oneLine, nil
-			}
-		}
 		if oneLine {
 			at = n
 		}
@@ -218,6 +201,10 @@ func eachEntry(in *formats.Reader, f func(e *history.Entry, line int) bool) (one
 			return oneLine, nil
 		}
 	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return oneLine, err
 }
 
 // picture returns a function that draws the first violated promise, or else the first
