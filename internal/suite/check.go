@@ -35,9 +35,10 @@ type check struct {
 func (c *check) all() {
 	c.whose()
 	c.strategy()
-	kinds := c.faults()
+	some := slices.DeleteFunc(slices.Clone(c.entry.Faults), func(name string) bool { return name == names.None }) // "none" is a cell of its own
+	kinds := chosen(c, "faults", some, names.ChooseFaults)
 	c.several(kinds)
-	does := c.workloads()
+	does := chosen(c, "workloads", c.entry.Workloads, names.ChooseWorkloads)
 	if lock, ok := catalogue.FindLock(c.entry.Lock); ok && c.entry.Worker == "" {
 		c.lock(&lock, does)
 	}
@@ -117,17 +118,6 @@ func (c *check) strategy() {
 	if c.has("depth") && !pct && (!c.has("strategy") || c.entry.Strategy != "") {
 		c.wrong(c.at["depth"], "depth is of strategy: pct only")
 	}
-}
-
-// faults returns the faults of the entry. "none" among them is a cell of its own.
-func (c *check) faults() []faults.Fault {
-	some := slices.DeleteFunc(slices.Clone(c.entry.Faults), func(name string) bool { return name == names.None })
-	return chosen(c, "faults", some, names.ChooseFaults)
-}
-
-// workloads returns the workloads of the entry.
-func (c *check) workloads() []workloads.Workload {
-	return chosen(c, "workloads", c.entry.Workloads, names.ChooseWorkloads)
 }
 
 // chosen returns the items that a list chooses, and notes its mistakes.

@@ -107,8 +107,8 @@ func faultWords() []string { return append(orWithout(names.Faults()), names.None
 
 // keyOrder returns the keys of a type in order.
 func keyOrder(t reflect.Type) (list []string) {
-	for i := range t.NumField() {
-		if name := t.Field(i).Tag.Get("yaml"); name != "-" {
+	for f := range t.Fields() {
+		if name := f.Tag.Get("yaml"); name != "-" {
 			list = append(list, name)
 		}
 	}
@@ -129,8 +129,7 @@ func Keys() (list []Key) {
 		keys   map[string]key
 		before string
 	}{{reflect.TypeFor[Suite](), suiteKeys, ""}, {reflect.TypeFor[Entry](), entryKeys, "locks."}} {
-		for i := range c.of.NumField() {
-			f := c.of.Field(i)
+		for f := range c.of.Fields() {
 			if name := f.Tag.Get("yaml"); name != "-" {
 				list = append(list, Key{c.before + name, c.keys[name].is(f.Type), c.keys[name].about})
 			}

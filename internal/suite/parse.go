@@ -196,9 +196,9 @@ var where = map[string]string{aSuite: "in an entry of locks", anEntry: "without 
 
 // field returns the field of a struct that a key sets.
 func field(into reflect.Value, name string) reflect.Value {
-	for i := range into.NumField() {
-		if into.Type().Field(i).Tag.Get("yaml") == name {
-			return into.Field(i)
+	for f, value := range into.Fields() {
+		if f.Tag.Get("yaml") == name {
+			return value
 		}
 	}
 	panic("no field " + name)

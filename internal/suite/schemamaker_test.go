@@ -63,13 +63,13 @@ func saying(key string, values ...any) object {
 func schemaOf(t reflect.Type, keys map[string]key) object {
 	properties := object{}
 	var need []string
-	for i := range t.NumField() {
-		name := t.Field(i).Tag.Get("yaml")
+	for f := range t.Fields() {
+		name := f.Tag.Get("yaml")
 		if name == "-" {
 			continue
 		}
 		k := keys[name]
-		value := k.schema(t.Field(i).Type)
+		value := k.schema(f.Type)
 		value["description"] = strings.ReplaceAll(k.about, "`", "")
 		properties[name] = value
 		if k.need {
