@@ -264,12 +264,7 @@ func TestStories(t *testing.T) {
 				o.Promise = checker.Properties[1:]
 			}
 			got := story(t, h, v, o)
-			flat := strings.Join(strings.Fields(got), " ")
-			for _, say := range s.says {
-				if !strings.Contains(flat, say) {
-					t.Errorf("the story does not say %q:\n%s", say, got)
-				}
-			}
+			mustSay(t, got, s.says...)
 			file := filepath.Join("testdata", s.name+".txt")
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -294,6 +289,19 @@ func TestAStoryClaimsNoEntryThatMayHaveGone(t *testing.T) {
 	h.Header.Observes = nil
 	if got := story(t, h, v, Options{}); strings.Contains(got, "still keeps") || !strings.Contains(got, "c2 is refused the lock, which nobody holds") {
 		t.Errorf("the story says what nobody has seen:\n%s", got)
+	}
+}
+
+// flat returns a text in one line, with single spaces.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// mustSay fails if a story, in one line, does not say some words.
+func mustSay(t *testing.T, story string, words ...string) {
+	t.Helper()
+	for _, say := range words {
+		if !strings.Contains(flat(story), say) {
+			t.Errorf("the story does not say %q:\n%s", say, story)
+		}
 	}
 }
 

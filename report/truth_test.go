@@ -601,13 +601,10 @@ func TestStoriesSayWhatIsShown(t *testing.T) {
 			h := recorded(t, s.lines)
 			got := story(t, h, checker.Judge(h), Options{About: s.about})
 			wellFormed(t, got, defaultWidth)
-			flat := strings.Join(strings.Fields(got), " ")
 			for _, say := range s.says {
-				if !strings.Contains(flat, strings.Join(strings.Fields(say), " ")) {
-					t.Errorf("the story does not say %q:\n%s", say, got)
-				}
+				mustSay(t, got, flat(say))
 			}
-			told, _, _ := strings.Cut(flat, "Also violated:")
+			told, _, _ := strings.Cut(flat(got), "Also violated:")
 			for _, say := range s.never {
 				if strings.Contains(told, say) {
 					t.Errorf("the story says %q:\n%s", say, got)
@@ -681,7 +678,7 @@ func TestAStoryCountsTheFaultsThatItDoesNotTell(t *testing.T) {
 	r.at(9100).acquire("c3", 0, 20_000)
 	r.at(9200).releases("c3")
 	r.over()
-	text := strings.Join(strings.Fields(story(t, &r.h, verdicts("", ""), Options{})), " ")
+	text := flat(story(t, &r.h, verdicts("", ""), Options{}))
 	told := strings.Count(text, "was paused for 50 ms")
 	if want := fmt.Sprintf("There were %d more faults (pause).", faults-told); told == 0 || !strings.Contains(text, want) {
 		t.Errorf("the story tells of %d faults, and does not say %q:\n%s", told, want, text)
