@@ -8,13 +8,15 @@ import (
 
 // axis maps times to columns, linearly: the picture is true to scale. Distances
 // between times are uint64, which holds the distance of any two times.
-type axis struct {
-	from, to time.Duration
-	left     int // its first column
-	cols     int
-}
+type axis struct{ from, to time.Duration }
 
-func newAxis(from, to time.Duration, left, width int) axis {
+// The columns of an axis.
+const (
+	laneLeft = 15 // the first
+	laneCols = columns - laneLeft
+)
+
+func newAxis(from, to time.Duration) axis {
 	pad := max(time.Duration(apart(from, to)/40), time.Millisecond)
 	if from >= 0 {
 		from = max(from-pad, 0)
@@ -26,7 +28,7 @@ func newAxis(from, to time.Duration, left, width int) axis {
 	} else {
 		to = math.MaxInt64
 	}
-	return axis{from: from, to: to, left: left, cols: width - left}
+	return axis{from, to}
 }
 
 // apart returns the distance from a time to a later one.
@@ -35,9 +37,9 @@ func apart(from, to time.Duration) uint64 { return uint64(to) - uint64(from) }
 // col returns the column of a time. Times outside the axis are at its edge.
 func (a axis) col(t time.Duration) int {
 	t = min(max(t, a.from), a.to)
-	hi, lo := bits.Mul64(apart(a.from, t), uint64(a.cols-1))
+	hi, lo := bits.Mul64(apart(a.from, t), uint64(laneCols-1))
 	col, _ := bits.Div64(hi, lo, apart(a.from, a.to))
-	return a.left + int(col)
+	return laneLeft + int(col)
 }
 
 // covers reports whether any time between two instants is on the axis.
@@ -46,7 +48,7 @@ func (a axis) covers(from, to time.Duration) bool { return to >= a.from && from 
 // step is the distance of ticks: 1, 2 or 5 times a power of ten, with room for
 // a label between two.
 func (a axis) step(room int) time.Duration {
-	atLeast := apart(a.from, a.to) / uint64(a.cols) * uint64(room)
+	atLeast := apart(a.from, a.to) / uint64(laneCols) * uint64(room)
 	const longest = 5e18
 	for step := uint64(time.Millisecond); ; step *= 10 {
 		for _, n := range []uint64{1, 2, 5} {
@@ -81,7 +83,7 @@ func (a axis) draw(u units, labels, line row) {
 	if long := len(u.tick(a.to/step*step, step)) + 2; long > room {
 		step = a.step(long)
 	}
-	line.fill(a.left, a.left+a.cols-1, '─', dim)
+	line.fill(laneLeft, columns-1, '─', dim)
 	for _, t := range a.ticks(step) {
 		col := a.col(t)
 		line.fill(col, col, '┼', dim)

@@ -5,7 +5,7 @@ import "time"
 // client draws one client: its waits and holds, the numbers of its moments, its
 // requests that travelled long, and the faults that struck it.
 func (d *drawing) client(name string) {
-	r := d.row()
+	r := newRow()
 	d.name(r, laneName, name, plain)
 	data := d.plot.d
 	for _, o := range data.all {
@@ -37,7 +37,7 @@ func (d *drawing) client(name string) {
 
 // ride draws a request from its invoke to its effect.
 func (d *drawing) ride(o *op) {
-	r := d.row()
+	r := newRow()
 	d.name(r, sideName, o.f, plain)
 	from, to := d.plot.d.at(o.invoke), d.plot.d.at(o.effect)
 	d.bracket(r, from, to, warn)

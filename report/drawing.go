@@ -8,9 +8,8 @@ import (
 
 // The layout of the lanes.
 const (
-	laneName   = 2  // column of a lane's name
-	sideName   = 4  // of the name of a row that belongs to a lane
-	laneLeft   = 15 // first column of the axis
+	laneName   = 2 // column of a lane's name
+	sideName   = 4 // of the name of a row that belongs to a lane
 	maxClients = 4
 	maxServers = 3
 )
@@ -25,8 +24,6 @@ type drawing struct {
 
 	numbered map[string]bool // the lanes that have their moments' numbers
 }
-
-func (d *drawing) row() row { return newRow(d.o.width()) }
 
 // finish writes a row of a lane, and notes the signs that it shows.
 func (d *drawing) finish(r row, signs string) {
@@ -49,7 +46,7 @@ func (d *drawing) window() axis {
 	for _, s := range d.plot.spans {
 		from, to = min(from, s.from), max(to, s.to)
 	}
-	return newAxis(from, to, laneLeft, d.o.width())
+	return newAxis(from, to)
 }
 
 // name writes a lane's name, cut to its room.
@@ -84,7 +81,7 @@ func (d *drawing) bracket(r row, from, to time.Duration, s style) {
 // numbers writes the numbers of a lane's moments below it.
 func (d *drawing) numbers(lane string) {
 	d.numbered[lane] = true
-	r := d.row()
+	r := newRow()
 	if d.number(r, func(m *moment) bool { return m.lane == lane }) {
 		d.page.row(r)
 	}
@@ -92,7 +89,7 @@ func (d *drawing) numbers(lane string) {
 
 // elsewhere writes the numbers of the moments whose lanes are not shown.
 func (d *drawing) elsewhere() {
-	r := d.row()
+	r := newRow()
 	d.name(r, laneName, "not shown", dim)
 	if d.number(r, func(m *moment) bool { return !d.numbered[m.lane] }) {
 		d.page.row(r)

@@ -13,7 +13,7 @@ func (p *page) lanes(s *plot) {
 	d := &drawing{page: p, plot: s, used: map[rune]bool{}, numbered: map[string]bool{}}
 	d.clients = s.shown()
 	d.axis = d.window()
-	labels, line := d.row(), d.row()
+	labels, line := newRow(), newRow()
 	d.axis.draw(s.d.units, labels, line)
 	p.row(labels)
 	p.row(line)
@@ -68,7 +68,7 @@ func (d *drawing) spans() {
 			continue
 		}
 		labels = append(labels, label)
-		r := d.row()
+		r := newRow()
 		d.name(r, laneName, label, bad)
 		for _, o := range all[i:] {
 			if o == s || o.names() != "" && o.names() == s.names() {
@@ -83,7 +83,7 @@ func (d *drawing) spans() {
 // several share a column, a refusal has priority over a write, and a write over a
 // read.
 func (d *drawing) resource() {
-	r := d.row()
+	r := newRow()
 	d.name(r, laneName, history.Resource, plain)
 	data := d.plot.d
 	any := false

@@ -39,7 +39,7 @@ func (d *drawing) legend() {
 		switch {
 		case line == "":
 			line = part
-		case len([]rune(line))+3+len([]rune(part)) > d.o.width()-laneName:
+		case len([]rune(line))+3+len([]rune(part)) > columns-laneName:
 			d.line(laneName, dim, line)
 			line = part
 		default:
@@ -77,14 +77,6 @@ func (p *page) moments(s *plot) {
 	for i := range s.moments {
 		m := &s.moments[i]
 		head := fmt.Sprintf("%d  %*s  ", i+1, width, s.d.units.exact(m.at))
-		indent := laneName + len(head)
-		for j, line := range wrap(p.clean(m.line), p.o.width()-indent) {
-			r := newRow(p.o.width())
-			if j == 0 {
-				r.write(laneName, head, plain)
-			}
-			r.write(indent, line, plain)
-			p.row(r)
-		}
+		p.beside(laneName, plain, head, laneName+len(head), m.line)
 	}
 }

@@ -8,11 +8,9 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// Options are the output settings. The zero value is plain text of 80 columns.
+// Options are the output settings. The zero value is plain text.
 type Options struct {
-	Width int  // columns; 0: 80, and never fewer than 60
 	Color bool // adds colour; colour alone never carries information
-	ASCII bool // no sign beyond ASCII
 
 	// Promise is the list of properties that the reader expects to hold. If it is
 	// nil, the history's header names them; without that all properties count. A
@@ -22,20 +20,7 @@ type Options struct {
 	About checker.Property
 }
 
-// The limits of a story's width.
-const (
-	defaultWidth = 80
-	minWidth     = 60
-)
-
-func (o Options) width() int {
-	if o.Width == 0 {
-		return defaultWidth
-	}
-	return max(o.Width, minWidth)
-}
-
-// page collects the output, line by line. No line is wider than allowed or ends with
+// page collects the output, line by line. No line is wider than a row or ends with
 // spaces.
 type page struct {
 	o Options
@@ -51,27 +36,20 @@ func (p *page) blank() { p.b.WriteByte('\n') }
 
 // row writes one line that has been laid out.
 func (p *page) row(r row) {
-	if p.o.ASCII {
-		for i := range r {
-			r[i].r = []rune(p.sign(string(r[i].r)))[0]
-		}
-	}
 	p.b.WriteString(r.render(p.o.Color))
 	p.b.WriteByte('\n')
 }
 
 // text writes a paragraph.
 func (p *page) text(indent int, s style, text string) {
-	for _, line := range wrap(p.clean(text), p.o.width()-indent) {
+	for _, line := range wrap(p.clean(text), columns-indent) {
 		p.line(indent, s, line)
 	}
 }
 
 // hanging writes a paragraph whose first line stands out at the left.
-func (p *page) hanging(s style, text string) { p.hangingAt(0, s, text) }
-
-func (p *page) hangingAt(indent int, s style, text string) {
-	for i, line := range wrap(p.clean(text), p.o.width()-indent-2) {
+func (p *page) hanging(indent int, s style, text string) {
+	for i, line := range wrap(p.clean(text), columns-indent-2) {
 		if i > 0 {
 			line = "  " + line
 		}
@@ -79,8 +57,23 @@ func (p *page) hangingAt(indent int, s style, text string) {
 	}
 }
 
+// beside writes text at a column, and head to the left of its first line.
+func (p *page) beside(at int, s style, head string, column int, text string) {
+	lines := wrap(p.clean(text), columns-column)
+	for i := range max(1, len(lines)) {
+		r := newRow()
+		if i == 0 {
+			r.write(at, head, s)
+		}
+		if i < len(lines) {
+			r.write(column, lines[i], plain)
+		}
+		p.row(r)
+	}
+}
+
 func (p *page) line(indent int, s style, text string) {
-	r := newRow(p.o.width())
+	r := newRow()
 	r.write(indent, text, s)
 	p.row(r)
 }
@@ -88,7 +81,7 @@ func (p *page) line(indent int, s style, text string) {
 // clean makes text fit for a terminal: every rune of it is one column wide. Names in
 // a history may contain any runes.
 func (p *page) clean(s string) string {
-	return p.sign(strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return ' '
@@ -97,31 +90,11 @@ func (p *page) clean(s string) string {
 		default:
 			return '?'
 		}
-	}, s))
+	}, s)
 }
 
 // signs are the runes beyond Latin that are written, all of them one column wide.
 const signs = "✗✓█▒━╌─├┤┼»«×·≥≤–—‘’“”…"
-
-// ascii has the replacements for signs where only ASCII is allowed.
-var ascii = strings.NewReplacer(
-	"✗", "X", "✓", "+", "█", "#", "▒", "%", "━", "=", "╌", "~", "─", "-", "├", "|", "┤", "|", "┼", "+",
-	"»", ">", "«", "<", "×", "x", "·", ".", "≥", ">=", "≤", "<=", "–", "-", "—", "-",
-	"‘", "'", "’", "'", "“", `"`, "”", `"`, "…", "...",
-)
-
-// sign returns s as the page can show it.
-func (p *page) sign(s string) string {
-	if !p.o.ASCII {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if r > unicode.MaxASCII {
-			return '?'
-		}
-		return r
-	}, ascii.Replace(s))
-}
 
 // wrap breaks text into lines of at most width runes. It splits longer words.
 func wrap(text string, width int) []string {

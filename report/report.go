@@ -91,17 +91,17 @@ func (p *page) headline(h *history.History, verdicts []checker.Verdict, subject 
 	}
 	switch {
 	case subject != nil:
-		p.hanging(bad, "✗ VIOLATED "+string(subject.Property)+": "+cmp.Or(title, sentence(subject)))
+		p.hanging(0, bad, "✗ VIOLATED "+string(subject.Property)+": "+cmp.Or(title, sentence(subject)))
 	case len(unknown) > 0:
 		var words []string
 		for _, u := range unknown {
 			words = append(words, list(u.of)+": "+u.why)
 		}
-		p.hanging(warn, "? UNKNOWN "+strings.Join(words, "; "))
+		p.hanging(0, warn, "? UNKNOWN "+strings.Join(words, "; "))
 	case len(held) > 0:
-		p.hanging(good, "✓ HELD "+list(held))
+		p.hanging(0, good, "✓ HELD "+list(held))
 	default:
-		p.hanging(warn, "? NOT JUDGED: no property applies")
+		p.hanging(0, warn, "? NOT JUDGED: no property applies")
 	}
 }
 
@@ -178,7 +178,7 @@ func (p *page) others(verdicts []checker.Verdict, subject *checker.Verdict) {
 			p.text(2, plain, title)
 			title = ""
 		}
-		p.hangingAt(2, plain, "✗ "+string(v.Property)+": "+sentence(v))
+		p.hanging(2, plain, "✗ "+string(v.Property)+": "+sentence(v))
 	}
 }
 

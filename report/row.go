@@ -23,11 +23,14 @@ type cell struct {
 	s style
 }
 
+// columns is the width of a row.
+const columns = 80
+
 // row is one line of cells, a column each.
 type row []cell
 
-func newRow(width int) row {
-	r := make(row, width)
+func newRow() row {
+	r := make(row, columns)
 	for i := range r {
 		r[i].r = ' '
 	}

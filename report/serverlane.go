@@ -60,7 +60,7 @@ func (d *digest) hosts(name string) bool {
 
 // server draws the entries of a server, with their owners and times.
 func (d *drawing) server(name string) {
-	r := d.row()
+	r := newRow()
 	d.name(r, laneName, name, plain)
 	data := d.plot.d
 	if data.queue {
@@ -119,7 +119,7 @@ func (d *drawing) places(r row, server string) {
 			a, b := d.axis.col(data.at(x.from)), d.axis.col(data.at(x.to))
 			i := slices.IndexFunc(ends, func(end int) bool { return end < a })
 			if i < 0 {
-				i, rows, ends = len(rows), append(rows, d.row()), append(ends, 0)
+				i, rows, ends = len(rows), append(rows, newRow()), append(ends, 0)
 			}
 			ends[i] = b
 			rows[i].fill(a, b, '━', plain)
@@ -153,7 +153,7 @@ func (d *drawing) faults(name string) {
 		if f.end == none { // it stays
 			to = d.axis.to + 1
 		}
-		r := d.row()
+		r := newRow()
 		d.name(r, sideName, f.Words.Lane, plain)
 		extent := data.extent(f)
 		if f.Once {

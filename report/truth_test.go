@@ -600,7 +600,7 @@ func TestStoriesSayWhatIsShown(t *testing.T) {
 			t.Parallel()
 			h := recorded(t, s.lines)
 			got := story(t, h, checker.Judge(h), Options{About: s.about})
-			wellFormed(t, got, defaultWidth)
+			wellFormed(t, got)
 			for _, say := range s.says {
 				mustSay(t, got, flat(say))
 			}
@@ -656,7 +656,7 @@ func TestStoriesOfAnyTimes(t *testing.T) {
 			go func() { done <- story(t, h, verdicts(checker.Exclusion, "two held", 1, 3), Options{}) }()
 			select {
 			case got := <-done:
-				wellFormed(t, got, defaultWidth)
+				wellFormed(t, got)
 			case <-time.After(10 * time.Second):
 				t.Fatalf("from %d to %d: no story", from, to)
 			}

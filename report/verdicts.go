@@ -9,8 +9,7 @@ import (
 )
 
 // Verdicts writes the table of properties, each with its outcome and its explanation.
-// promised reports whether a property had to hold; nil: all of them. The error is
-// w's.
+// promised reports whether a property had to hold. The error is w's.
 func Verdicts(w io.Writer, verdicts []checker.Verdict, promised func(checker.Property) bool, o Options) error {
 	p := &page{o: o}
 	const indent = 32 // of the last column
@@ -22,24 +21,11 @@ func Verdicts(w io.Writer, verdicts []checker.Verdict, promised func(checker.Pro
 			about = sentence(v)
 		}
 		style := mark.style
-		if promised != nil && !promised(v.Property) {
+		if !promised(v.Property) {
 			style = plain
 			about = strings.TrimSuffix("not promised; "+about, "; ")
 		}
-		head := p.sign(fmt.Sprintf("%s %-16s %-11s", mark.sign, v.Property, mark.word))
-		lines := wrap(p.clean(about), p.o.width()-indent)
-		if len(lines) == 0 {
-			lines = []string{""}
-		}
-		for i, line := range lines {
-			if i > 0 {
-				head = ""
-			}
-			r := newRow(p.o.width())
-			r.write(0, head, style)
-			r.write(indent, line, plain)
-			p.row(r)
-		}
+		p.beside(0, style, fmt.Sprintf("%s %-16s %-11s", mark.sign, v.Property, mark.word), indent, about)
 	}
 	return p.flush(w)
 }
