@@ -82,15 +82,10 @@ func (p *plot) overwriting(v *visit) {
 			so, short = ": "+what+" were lost", ": "+what+" are lost"
 		}
 	}
-	m := moment{
-		pos: v.pos, lane: history.Resource, actor: v.client, who: v.client,
-		did:  fmt.Sprintf("%s %s over %s, which it had not read%s", p.tense("wrote", "had written"), now, old, so),
-		line: fmt.Sprintf("%s %s %s over %s%s", v.client, p.tense("writes", "has written"), now, old, short),
-	}
+	over := " " + now + " over " + old
+	m := acts(v.pos, v.client, p.tense("wrote", "had written")+over+", which it had not read"+so, p.tense("writes", "has written")+over+short)
 	if v.astray() {
-		m.actor, m.who = "", possessive(v.client)+" write"
-		m.did = fmt.Sprintf("arrived and put %s over %s%s%s", now, old, late, so)
-		m.line = fmt.Sprintf("%s write arrives: %s over %s", possessive(v.client), now, old)
+		m = happens(v.pos, possessive(v.client)+" write", "arrived and put"+over+late+so, "arrives:"+over)
 		switch {
 		case len(all) > 1:
 			m.line += short
@@ -98,7 +93,7 @@ func (p *plot) overwriting(v *visit) {
 			m.line += ", which is lost"
 		}
 	}
-	p.add(m)
+	p.add(m.in(history.Resource))
 }
 
 // updates names several writes by their clients: "2 updates of c2", "the updates of c2
@@ -194,16 +189,9 @@ func (p *plot) sending(v *visit) {
 	}
 	what := fmt.Sprintf("its %s of %s", v.op.f, value(v.value))
 	p.ride(v.op)
-	p.add(moment{
-		pos: v.op.invoke, lane: v.client, actor: v.client, who: v.client,
-		did: "began " + what, line: v.client + " begins " + what,
-	})
+	p.add(acts(v.op.invoke, v.client, "began "+what, "begins "+what))
 	if v.op.outcome == history.Info {
-		p.add(moment{
-			pos: v.op.done, lane: v.client, actor: v.client, who: v.client, weight: side,
-			did:  "stopped waiting for an answer to its " + v.op.f,
-			line: v.client + " stops waiting for an answer",
-		})
+		p.add(acts(v.op.done, v.client, "stopped waiting for an answer to its "+v.op.f, "stops waiting for an answer").weighing(side))
 	}
 }
 

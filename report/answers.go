@@ -86,19 +86,16 @@ func (p *plot) falseRenewal(witness []int, g *grant) bool {
 	}
 	other := p.d.grants[i]
 	p.climax = pos
-	was, is := " was told", " is told"
+	was, is := "was told", "is told"
 	if p.d.ops[pos] == nil {
-		was, is = " said", " says"
+		was, is = "said", "says"
 	}
-	p.title = g.client + was + " that it still held " + p.lock() + ", and " + other.client + " had been granted it in between"
+	p.title = g.client + " " + was + " that it still held " + p.lock() + ", and " + other.client + " had been granted it in between"
 	p.holder(g)
 	p.granted(other, "", "")
 	p.leaves(other, side)
-	m := moment{
-		pos: pos, lane: g.client, actor: g.client, who: g.client,
-		did:  was[1:] + " that it still held the lock, although " + other.client + " had been granted it in between",
-		line: g.client + is + " that it still holds the lock; " + other.client + " was granted it in between",
-	}
+	m := acts(pos, g.client, was+" that it still held the lock, although "+other.client+" had been granted it in between",
+		is+" that it still holds the lock; "+other.client+" was granted it in between")
 	if until := g.until(pos); until != 0 {
 		m.line += ", lease until " + p.d.units.at(until)
 	}
@@ -113,20 +110,15 @@ func (p *plot) falseRelease(o *op, witness []int) bool {
 	if s == nil {
 		return false
 	}
-	p.title = o.client + " was told that it had released " + p.lock() + ", and its entry stayed"
-	m := moment{
-		pos: o.done, lane: o.client, actor: o.client, who: o.client,
-		did:  "was told that it had released the lock, and its entry stayed",
-		line: o.client + " is told that it released; its entry stays",
-	}
+	did, does, came := ", and its entry stayed", "; its entry stays", "stayed"
 	since := max(o.done, s.from)
 	if s.from > o.done {
-		p.title = o.client + " was told that it had released " + p.lock() + ", and its entry came back"
-		m.did, m.line = "was told that it had released the lock", o.client+" is told that it released"
+		did, does, came = "", "", "came back"
 		p.climax = s.from
 	}
+	p.title = o.client + " was told that it had released " + p.lock() + ", and its entry " + came
 	p.granted(o.grant, "", "")
-	p.add(m)
+	p.add(acts(o.done, o.client, "was told that it had released the lock"+did, "is told that it released"+does))
 	if s.back {
 		p.isBack(s)
 	} else if s.from > o.done {

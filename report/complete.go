@@ -125,11 +125,8 @@ func (p *plot) fails(o *op) {
 		p.leaves(o.grant, side)
 	case o.f == history.Release:
 		p.with(o.client)
-		p.add(moment{
-			pos: o.done, lane: o.client, actor: o.client, who: o.client,
-			did:  "tried to release the lock, which it did not hold, and was refused",
-			line: o.client + " tries to release the lock, which it does not hold, and is refused",
-		})
+		p.add(acts(o.done, o.client, "tried to release the lock, which it did not hold, and was refused",
+			"tries to release the lock, which it does not hold, and is refused"))
 	}
 }
 

@@ -9,15 +9,20 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// together returns how many of the first entries of gone expired, all too early or none,
-// or were removed by their owner, as one: on several servers, at about the same time.
-func (d *digest) together(gone []*stay) int {
-	n, s := 1, gone[0]
-	for (s.how == history.Expire || s.own()) && n < len(gone) && gone[n].how == s.how && gone[n].by == s.by && d.early(gone[n]) == d.early(s) &&
-		d.at(gone[n].to)-d.at(s.to) <= d.slack() {
-		n++
+// together groups entries that are gone, in the order in which they ended. Those of one
+// group expired, all too early or none, or were removed by their owner, as one: on
+// several servers, at about the same time.
+func (d *digest) together(gone []*stay) (groups [][]*stay) {
+	slices.SortStableFunc(gone, func(a, b *stay) int { return cmp.Compare(a.to, b.to) })
+	for len(gone) > 0 {
+		n, s := 1, gone[0]
+		for (s.how == history.Expire || s.own()) && n < len(gone) && gone[n].how == s.how && gone[n].by == s.by && d.early(gone[n]) == d.early(s) &&
+			d.at(gone[n].to)-d.at(s.to) <= d.slack() {
+			n++
+		}
+		groups, gone = append(groups, gone[:n]), gone[n:]
 	}
-	return n
+	return groups
 }
 
 // early reports whether an entry went before the lease ended that its client was given.
@@ -153,27 +158,20 @@ func (p *plot) lost(s *stay) {
 	} else if p.d.comesBack(s) {
 		did, does = "was back without", "has lost"
 	}
-	p.add(moment{
-		pos: s.to, lane: s.server, who: s.server,
-		did:  did + " " + s.owner() + " entry" + why + p.still(s.grant(), s.to),
-		line: s.server + " " + does + " " + s.owner() + " entry" + why,
-	})
+	what := " " + s.owner() + " entry" + why
+	p.add(happens(s.to, s.server, did+what+p.still(s.grant(), s.to), does+what))
 }
 
 // isBack tells that an entry is there again because a server lost its removal.
 func (p *plot) isBack(s *stay) {
-	m := moment{
-		pos: s.from, lane: s.home, who: s.owner() + " entry",
-		did:  "was there again: " + s.home + " had lost its removal",
-		line: s.owner() + " entry is there again: " + s.home + " has lost its removal",
-	}
+	did, does := s.home+" had lost its removal", s.home+" has lost its removal"
 	for _, x := range p.d.promotions {
 		if x.server == s.home && p.d.inherits(x.pos, s.from) {
-			m.did = "was there again: its removal had not reached " + s.home
-			m.line = s.owner() + " entry is there again: its removal had not reached " + s.home
+			did = "its removal had not reached " + s.home
+			does = did
 		}
 	}
-	p.add(m)
+	p.add(happens(s.from, s.owner()+" entry", "was there again: "+did, "is there again: "+does).in(s.home))
 }
 
 // isMissing tells that a new master never had an entry that another server may still
@@ -183,11 +181,7 @@ func (p *plot) isMissing(s *stay) {
 	if p.d.h.Header.Nodes > 1 {
 		entry += " on " + s.home
 	}
-	p.add(moment{
-		pos: s.to, lane: s.server, who: s.server,
-		did:  "did not have " + entry + ", which had not reached it" + p.still(s.grant(), s.to),
-		line: s.server + " does not have " + entry + ": it had not reached it",
-	})
+	p.add(happens(s.to, s.server, "did not have "+entry+", which had not reached it"+p.still(s.grant(), s.to), "does not have "+entry+": it had not reached it"))
 }
 
 // serving returns the servers that have entries, each once, sorted by name.
@@ -234,27 +228,17 @@ func (p *plot) trespass(s *stay) {
 		if p.d.refused(by) {
 			did, does = "had been refused the lock, and released it all the same", "has been refused, and releases all the same"
 		}
-		p.add(moment{
-			pos: by.invoke, lane: by.client, actor: by.client, who: by.client,
-			did: did, line: by.client + " " + does,
-		})
+		p.add(acts(by.invoke, by.client, did, does))
 	}
 	if by.outcome == history.Info && by.err != history.ErrCrashed && by.done < s.to {
-		m := moment{
-			pos: by.done, lane: by.client, actor: by.client, who: by.client, weight: side,
-			did: "stopped waiting for an answer to its " + by.f, line: by.client + " stops waiting for an answer to its " + by.f,
-		}
+		m := acts(by.done, by.client, "stopped waiting for an answer to its "+by.f, "stops waiting for an answer to its "+by.f)
 		if by.err != history.ErrTimeout {
-			m.who, m.did = possessive(by.client)+" "+by.f, "ended, its outcome unknown"
-			m.line = m.who + " ends, its outcome unknown"
+			m = works(by.done, by.client, by.client, by.f, "ended, its outcome unknown", "ends, its outcome unknown")
 		}
-		p.add(m)
+		p.add(m.weighing(side))
 	}
-	p.add(moment{
-		pos: s.to, lane: s.server, actor: by.client, who: by.client + "'s " + which + by.f,
-		did:  did + " " + whose + " entry" + released + p.still(s.grant(), s.to),
-		line: by.client + "'s " + which + by.f + " " + does + " " + whose + " entry" + released,
-	})
+	what := " " + whose + " entry" + released
+	p.add(works(s.to, s.server, by.client, which+by.f, did+what+p.still(s.grant(), s.to), does+what))
 	p.ride(by)
 }
 
@@ -274,11 +258,8 @@ func (d *digest) refused(o *op) (refused bool) {
 // entriesEnd tells how entries ended that had no user any more.
 func (p *plot) entriesEnd(all []*stay) {
 	gone := slices.DeleteFunc(slices.Clone(all), func(s *stay) bool { return s.to == none })
-	slices.SortStableFunc(gone, func(a, b *stay) int { return cmp.Compare(a.to, b.to) })
-	for len(gone) > 0 {
-		together := p.d.together(gone)
-		p.entryEnds(gone[:together]...)
-		gone = gone[together:]
+	for _, group := range p.d.together(gone) {
+		p.entryEnds(group...)
 	}
 }
 
@@ -300,11 +281,8 @@ func (p *plot) entryEnds(all ...*stay) {
 		} else if len(homes(s.op.stays)) > 1 {
 			its += " on " + servers[0]
 		}
-		p.add(p.d.spread(all, func(s *stay) int { return s.to }, moment{
-			pos: s.to, lane: s.server, actor: s.by.client, who: s.by.client + "'s " + s.by.f,
-			did:  "removed " + its + p.d.answerless(all),
-			line: s.by.client + "'s " + s.by.f + " removes " + its,
-		}))
+		m := works(s.to, s.server, s.by.client, s.by.f, "removed "+its+p.d.answerless(all), "removes "+its)
+		p.add(p.d.spread(all, func(s *stay) int { return s.to }, m))
 	}
 }
 
@@ -354,11 +332,7 @@ func (p *plot) makes(note string, all ...*stay) {
 	if len(all) > 1 {
 		who, makes, entries = several(homes(all)), "make", " entries for "+s.client()
 	}
-	m := moment{
-		pos: s.from, lane: s.home, who: who,
-		did:  had + "made" + entries + note,
-		line: who + " " + cmp.Or(have, makes) + entries,
-	}
+	m := happens(s.from, who, had+"made"+entries+note, cmp.Or(have, makes)+entries).in(s.home)
 	if had == "" {
 		m = p.d.spread(all, func(s *stay) int { return s.from }, m)
 	}

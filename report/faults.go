@@ -74,6 +74,15 @@ func (f *fault) clock() string {
 	return possessive(f.whom()) + " clock"
 }
 
+// struckAt returns the parts of the point of an operation at which f struck: "c1 release",
+// "before request 2", "DEL" and "GET", which is the request before that.
+func (f *fault) struckAt() (operation, place, sends, sent string) {
+	operation, place, _ = strings.Cut(f.point, ": ")
+	place, commands, _ := strings.Cut(place, ", ")
+	sends, sent, _ = strings.Cut(commands, " after ")
+	return operation, place, sends, sent
+}
+
 // where returns in words at which point of an operation a fault struck: "before its
 // write left", "between the GET and the DEL of its release"; subject is the subject
 // of the sentence. It returns "" if the fault struck at a time.
@@ -81,9 +90,9 @@ func (f *fault) clock() string {
 // The words use the client's name of the request, or else its number: the fault's
 // line does not show whether another request followed.
 func (f *fault) where(subject string, nodes int) string {
-	head, place, ok := strings.Cut(f.point, ": ")
-	who, op, ok2 := strings.Cut(head, " ")
-	if !ok || !ok2 {
+	operation, place, sends, sent := f.struckAt()
+	who, op, ok := strings.Cut(operation, " ")
+	if !ok {
 		return ""
 	}
 	its := "its " + op
@@ -91,9 +100,7 @@ func (f *fault) where(subject string, nodes int) string {
 		its = possessive(who) + " " + op
 	}
 	single := op == history.Read || op == history.Write
-	place, commands, _ := strings.Cut(place, ", ")
 	when, which, _ := strings.Cut(place, " ")
-	sends, sent, _ := strings.Cut(commands, " after ")
 	switch {
 	case place == afterOK:
 		return "once " + its + " had succeeded"
@@ -114,9 +121,7 @@ func (f *fault) where(subject string, nodes int) string {
 // next returns which request of an operation, "c1 release", comes after the point at which
 // f struck it. It returns "" if f struck elsewhere, or before the first request.
 func (f *fault) next(operation string) string {
-	where, place, _ := strings.Cut(f.point, ": ")
-	place, commands, _ := strings.Cut(place, ", ")
-	sends, sent, _ := strings.Cut(commands, " after ")
+	where, place, sends, sent := f.struckAt()
 	switch {
 	case where != operation || place == "before request 1" || place == afterOK:
 		return ""

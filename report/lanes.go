@@ -24,6 +24,8 @@ func (p *page) lanes(s *plot) {
 	servers, out := d.servers()
 	for _, name := range servers {
 		d.server(name)
+		d.numbers(name)
+		d.faults(name)
 	}
 	d.resource()
 	d.elsewhere()

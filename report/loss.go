@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -31,12 +30,10 @@ func (p *plot) loss(g *grant, depth int) bool {
 			gone = append(gone, s)
 		}
 	}
-	slices.SortStableFunc(gone, func(a, b *stay) int { return cmp.Compare(a.to, b.to) })
-	for len(gone) > 0 {
-		together := p.d.together(gone)
-		switch s := gone[0]; s.how {
+	for _, group := range p.d.together(gone) {
+		switch s := group[0]; s.how {
 		case history.Expire:
-			p.expired(gone[:together]...)
+			p.expired(group...)
 		case history.Lose:
 			p.lost(s)
 		default:
@@ -46,11 +43,8 @@ func (p *plot) loss(g *grant, depth int) bool {
 			}
 			p.trespass(s)
 		}
-		if gone = gone[together:]; len(gone) == 0 {
-			return true
-		}
 	}
-	return false
+	return len(gone) > 0
 }
 
 // leaseEnded is for histories that do not show the servers: the lease is known only
@@ -64,11 +58,9 @@ func (p *plot) leaseEnded(g *grant) bool {
 	if pos <= g.got || !g.holds(pos) {
 		return false
 	}
-	p.add(moment{
-		pos: pos, at: until, noEntry: true, lane: g.client, who: g.client + "'s lease",
-		did:  "ended" + p.still(g, pos),
-		line: g.client + "'s lease ends",
-	})
+	m := happens(pos, possessive(g.client)+" lease", "ended"+p.still(g, pos), "ends").in(g.client)
+	m.at, m.noEntry = until, true
+	p.add(m)
 	return true
 }
 
@@ -92,10 +84,6 @@ func (g *grant) deepened(climax int) *grant {
 func (p *plot) deepens(inner *grant) {
 	p.granted(inner, ", though it held it already", ", though it holds it")
 	s := inner.lastEntry()
-	p.add(moment{
-		pos: s.to, lane: s.server, actor: inner.client, who: inner.client + "'s release of that",
-		did:  "removed its entry" + p.still(inner.nest, s.to),
-		line: inner.client + "'s release of that removes its entry",
-	})
+	p.add(works(s.to, s.server, inner.client, "release of that", "removed its entry"+p.still(inner.nest, s.to), "removes its entry"))
 	p.ride(s.by)
 }

@@ -42,12 +42,8 @@ func (p *plot) vain(o *op) {
 	often := p.often(count, homes(gone))
 	oftener := strings.Replace(often, "; that happened", ",", 1)
 	p.wants(o, detail) // the entries show it
-	who := list(homes(gone))
-	p.add(p.d.spread(gone, func(s *stay) int { return s.from }, moment{
-		pos: gone[0].from, lane: gone[0].home, who: who, weight: side,
-		did:  made + " for " + o.client + ", " + them + often,
-		line: who + " " + makes + " for " + o.client + short + oftener,
-	}))
+	m := happens(gone[0].from, list(homes(gone)), made+" for "+o.client+", "+them+often, makes+" for "+o.client+short+oftener)
+	p.add(p.d.spread(gone, func(s *stay) int { return s.from }, m.in(gone[0].home).weighing(side)))
 }
 
 // often returns how often something happened on servers, by a count for each: ";

@@ -109,10 +109,7 @@ func (p *plot) leaves(g *grant, w weight) {
 	if o == nil {
 		return
 	}
-	m := moment{
-		pos: o.invoke, lane: g.client, actor: g.client, who: g.client,
-		did: "released the lock", line: g.client + " releases the lock", weight: w,
-	}
+	m := acts(o.invoke, g.client, "released the lock", "releases the lock").weighing(w)
 	told, hears, late := p.answer(g)
 	interrupted := slices.ContainsFunc(p.d.faults, func(f *fault) bool {
 		return f.hit() && f.strikes(g.client) && f.start > o.invoke && before(f.start, o.over())
@@ -145,10 +142,8 @@ func (p *plot) leaves(g *grant, w weight) {
 			m.did += "; no answer had come by the end"
 			m.line += "; no answer has come by the end"
 		case late != "":
-			a := moment{
-				pos: o.done, lane: o.client, actor: o.client, who: o.client, weight: detail,
-				did: did, line: o.client + " " + does, answers: o.invoke,
-			}
+			a := acts(o.done, o.client, did, does).weighing(detail)
+			a.answers = o.invoke
 			if (late == yes || o.done > p.climax) && !interrupted && !others {
 				a.answered, a.reads = heard(late, "")
 			}
@@ -257,39 +252,32 @@ func (p *plot) asks(o *op) { p.wants(o, side) }
 // wants is asks with a given weight.
 func (p *plot) wants(o *op, w weight) {
 	p.with(o.client)
-	p.add(moment{
-		pos: o.invoke, lane: o.client, actor: o.client, who: o.client, weight: w,
-		did: "asked for the lock", line: o.client + " asks for the lock",
-	})
+	p.add(acts(o.invoke, o.client, "asked for the lock", "asks for the lock").weighing(w))
 }
 
 // unanswered tells how an acquire ended that left an entry but got no grant.
 func (p *plot) unanswered(o *op) {
-	m := moment{pos: o.done, lane: o.client, actor: o.client, who: o.client}
-	broken := o.err == errUnavailable || o.err == errUnknown
-	switch {
-	case o.done == none || o.err == history.ErrCrashed:
-		return
-	case o.outcome == history.Fail:
-		m.did = "was told that it had not got the lock, although the entry was its own"
-		m.line = o.client + " is told no, although the entry is its own"
-	case o.outcome == history.Info && p.d.queue && o.last() != nil && before(o.done, o.last().to):
-		m.did = "gave up on its acquire, and its node stayed in the queue"
-		m.line = o.client + " gives up on its acquire; its node stays in the queue"
-		if broken {
-			m.who, m.did = possessive(o.client)+" acquire", "ended, its outcome unknown, and its node stayed in the queue"
-			m.line = m.who + " ends, its outcome unknown; its node stays in the queue"
-		}
-	case o.outcome == history.Info && broken:
-		m.who, m.did = possessive(o.client)+" acquire", "ended, its outcome unknown"
-		m.line = m.who + " ends, its outcome unknown"
-	case o.outcome == history.Info:
-		m.did = "gave up on its acquire without knowing what had come of it"
-		m.line = o.client + " gives up on its acquire, whose result it does not know"
-	default:
+	if o.done == none || o.err == history.ErrCrashed || o.outcome != history.Fail && o.outcome != history.Info {
 		return
 	}
-	p.add(m)
+	broken := o.err == errUnavailable || o.err == errUnknown
+	queued := p.d.queue && o.last() != nil && before(o.done, o.last().to)
+	did, does := "gave up on its acquire without knowing what had come of it", "gives up on its acquire, whose result it does not know"
+	switch {
+	case o.outcome == history.Fail:
+		did, does = "was told that it had not got the lock, although the entry was its own", "is told no, although the entry is its own"
+	case queued && broken:
+		did, does = "ended, its outcome unknown, and its node stayed in the queue", "ends, its outcome unknown; its node stays in the queue"
+	case queued:
+		did, does = "gave up on its acquire, and its node stayed in the queue", "gives up on its acquire; its node stays in the queue"
+	case broken:
+		did, does = "ended, its outcome unknown", "ends, its outcome unknown"
+	}
+	if broken && o.outcome != history.Fail {
+		p.add(works(o.done, o.client, o.client, "acquire", did, does))
+		return
+	}
+	p.add(acts(o.done, o.client, did, does))
 }
 
 // next tells which client was granted the lock after a position.

@@ -79,10 +79,7 @@ func (p *plot) removes(pos int) {
 
 func (p *plot) shortens(pos int, by *op, victim *grant) {
 	p.with(by.client)
-	p.add(moment{
-		pos: pos, lane: p.d.h.Entries[pos].Process.Name, actor: by.client, who: by.client + "'s " + by.f,
-		did:  "brought the end of " + victim.client + "'s entry nearer" + p.still(victim, pos),
-		line: by.client + "'s " + by.f + " shortens the life of " + victim.client + "'s entry",
-	})
+	p.add(works(pos, p.d.h.Entries[pos].Process.Name, by.client, by.f,
+		"brought the end of "+victim.client+"'s entry nearer"+p.still(victim, pos), "shortens the life of "+victim.client+"'s entry"))
 	p.ride(by)
 }

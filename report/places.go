@@ -48,20 +48,13 @@ func (p *plot) returns(y *op) {
 func (p *plot) place(pos int) {
 	who := client(&p.d.h.Entries[pos])
 	p.with(who)
-	p.add(moment{
-		pos: pos, lane: who, actor: who, who: who,
-		did: "had its place in the queue", line: who + " has its place in the queue",
-	})
+	p.add(acts(pos, who, "had its place in the queue", "has its place in the queue"))
 }
 
 // quits tells that a client stopped waiting. Its death is part of the moment of the
 // fault that killed it.
 func (p *plot) quits(o *op) {
-	if o.outcome != history.Fail {
-		return
+	if o.outcome == history.Fail {
+		p.add(acts(o.done, o.client, "gave up waiting", "gives up waiting").weighing(side))
 	}
-	p.add(moment{
-		pos: o.done, lane: o.client, actor: o.client, who: o.client, weight: side,
-		did: "gave up waiting", line: o.client + " gives up waiting",
-	})
 }

@@ -57,6 +57,38 @@ type moment struct {
 	answered, reads string // what it says if it is one sentence, and one line, with the release; "": it is not
 }
 
+// happens returns the moment at which who, whose lane shows it, did something: in the past
+// tense, and in the present tense.
+func happens(pos int, who, did, does string) moment {
+	return moment{pos: pos, lane: who, who: who, did: did, line: who + " " + does}
+}
+
+// acts returns the moment at which a client did something.
+func acts(pos int, client, did, does string) moment {
+	m := happens(pos, client, did, does)
+	m.actor = client
+	return m
+}
+
+// works returns the moment at which a client's request did something, in a lane.
+func works(pos int, lane, client, request, did, does string) moment {
+	m := happens(pos, possessive(client)+" "+request, did, does).in(lane)
+	m.actor = client
+	return m
+}
+
+// in returns m with its number in a lane.
+func (m moment) in(lane string) moment {
+	m.lane = lane
+	return m
+}
+
+// weighing returns m with a weight.
+func (m moment) weighing(w weight) moment {
+	m.weight = w
+	return m
+}
+
 // weight is the importance of a moment. The least important ones are dropped if there
 // are too many.
 type weight uint8

@@ -29,10 +29,9 @@ func (p *plot) queued(s *stay) {
 			behind = ", behind " + before
 		}
 	}
-	p.add(moment{
-		pos: s.from, lane: s.home, who: s.client(), weight: side, joins: s.client(), behind: before,
-		did: "queued up" + behind, line: s.client() + " queues up" + behind,
-	})
+	m := happens(s.from, s.client(), "queued up"+behind, "queues up"+behind).in(s.home).weighing(side)
+	m.joins, m.behind = s.client(), before
+	p.add(m)
 }
 
 // gather merges the moments of several clients that queued up one right behind the other,
@@ -85,20 +84,14 @@ func (p *plot) sameNumber(x, y *grant) {
 	}
 	number := number(one.Value.V)
 	p.with(x.client)
-	p.add(moment{
-		pos: its[0].from, lane: its[0].home, who: x.client,
-		did: "queued up with number " + number, line: x.client + " queues up with number " + number,
-	})
+	p.add(happens(its[0].from, x.client, "queued up with number "+number, "queues up with number "+number).in(its[0].home))
 	first, comes := "", ""
 	if mine[0].key < its[0].key {
 		first = ", and the name of its node came before that of " + possessive(x.client)
 		comes = "; by name its node comes before " + possessive(x.client)
 	}
 	p.with(y.client)
-	p.add(moment{
-		pos: mine[0].from, lane: mine[0].home, who: y.client,
-		did: "queued up with the same number" + first, line: y.client + " queues up with the same number" + comes,
-	})
+	p.add(happens(mine[0].from, y.client, "queued up with the same number"+first, "queues up with the same number"+comes).in(mine[0].home))
 }
 
 // place returns the line that gives an acquire its place in the queue, or nil.

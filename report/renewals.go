@@ -19,11 +19,7 @@ func (p *plot) renewals() {
 		}
 		pos := g.renewals[n-1]
 		until := p.d.units.at(g.until(pos))
-		m := moment{
-			pos: pos, lane: g.client, actor: g.client, who: g.client, weight: detail,
-			did:  "renewed its lease, until " + until,
-			line: g.client + " renews its lease, until " + until,
-		}
+		m := acts(pos, g.client, "renewed its lease, until "+until, "renews its lease, until "+until).weighing(detail)
 		if n > 1 {
 			m.did = "had renewed its lease " + times(n) + ", by then until " + until
 			m.line += " (" + times(n) + " so far)"
@@ -42,9 +38,5 @@ func (p *plot) notices(g *grant) {
 	if !e.Process.Client() || e.F != history.Lost && (e.F != history.Extend || e.Type != history.Fail) {
 		return
 	}
-	p.add(moment{
-		pos: g.end, lane: g.client, actor: g.client, who: g.client, weight: side,
-		did:  "noticed that it had lost the lock",
-		line: g.client + " notices that it has lost the lock",
-	})
+	p.add(acts(g.end, g.client, "noticed that it had lost the lock", "notices that it has lost the lock").weighing(side))
 }

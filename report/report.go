@@ -78,7 +78,7 @@ func (p *page) headline(h *history.History, verdicts []checker.Verdict, subject 
 	for i := range verdicts {
 		v := &verdicts[i]
 		switch {
-		case !promised(v.Property):
+		case !promised.Covers(v.Property):
 		case v.Outcome == checker.Valid:
 			held = append(held, string(v.Property))
 		case v.Outcome == checker.Unknown:
@@ -182,16 +182,15 @@ func (p *page) others(verdicts []checker.Verdict, subject *checker.Verdict) {
 	}
 }
 
-// promise returns a function that reports whether the reader expects a property to
-// hold.
-func promise(h *history.History, o Options) func(checker.Property) bool {
-	names := o.Promise
-	if names == nil {
+// promise returns the properties that the reader expects to hold.
+func promise(h *history.History, o Options) checker.Promise {
+	pr := checker.Promise(o.Promise)
+	if pr == nil {
 		for _, n := range h.Header.Promises {
-			names = append(names, checker.Property(n))
+			pr = append(pr, checker.Property(n))
 		}
 	}
-	return func(p checker.Property) bool { return len(names) == 0 || slices.Contains(names, p) }
+	return pr
 }
 
 // choose returns the violation that a story is about, or nil if the reader's promise
@@ -205,7 +204,7 @@ func choose(h *history.History, verdicts []checker.Verdict, o Options) *checker.
 		case v.Outcome != checker.Violated:
 		case v.Property == o.About:
 			return v
-		case promised(v.Property) && (best == nil || telling(v.Property) < telling(best.Property)):
+		case promised.Covers(v.Property) && (best == nil || telling(v.Property) < telling(best.Property)):
 			best = v
 		}
 	}

@@ -39,19 +39,15 @@ func (p *plot) disputed(witness []int) bool {
 			p.granted(o.grant, "", "")
 		}
 		v := value(p.d.value(o))
-		m := moment{pos: pos, lane: o.client, actor: o.client, who: o.client}
-		switch {
-		case pos != o.done:
-			m.did, m.line = "began its "+o.f+" of "+v, o.client+" begins its "+o.f+" of "+v
-		case o.f == history.Read:
-			m.did, m.line = "had read "+v, o.client+" has read "+v
-		default:
-			m.did, m.line = "had written "+v, o.client+" has written "+v
+		if pos != o.done {
+			p.add(acts(pos, o.client, "began its "+o.f+" of "+v, "begins its "+o.f+" of "+v))
+			continue
 		}
-		if pos == o.done {
-			m.lane = history.Resource
+		done := "written "
+		if o.f == history.Read {
+			done = "read "
 		}
-		p.add(m)
+		p.add(acts(pos, o.client, "had "+done+v, "has "+done+v).in(history.Resource))
 	}
 	return told
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,21 +32,15 @@ func (d *drawing) servers() (names, out []string) {
 			}
 		}
 	}
-	for name := range matters {
-		names = append(names, name)
-	}
-	rank := func(name string) int {
+	for _, name := range slices.Sorted(maps.Keys(matters)) {
 		if matters[name] {
-			return 0
+			names = append(names, name)
+		} else {
+			out = append(out, name)
 		}
-		return 1
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a, b)) })
-	most := maxServers
-	for most < len(names) && matters[names[most]] {
-		most++
-	}
-	names, out = names[:min(len(names), most)], names[min(len(names), most):]
+	room := min(len(out), max(0, maxServers-len(names)))
+	names, out = append(names, out[:room]...), out[room:]
 	slices.Sort(names)
 	return names, out
 }
@@ -99,8 +94,6 @@ func (d *drawing) server(name string) {
 		r.write(a, string(owner), plain)
 	}
 	d.finish(r, "━╌")
-	d.numbers(name)
-	d.faults(name)
 }
 
 // maxPlaces is the largest number of rows of a queue.
@@ -131,8 +124,6 @@ func (d *drawing) places(r row, server string) {
 	for _, r := range rows[:min(len(rows), maxPlaces)] {
 		d.finish(r, "━")
 	}
-	d.numbers(server)
-	d.faults(server)
 }
 
 // draws reports whether f has a row of its own.

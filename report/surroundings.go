@@ -160,11 +160,7 @@ func (p *plot) promotes(first, last int) {
 		if x.pos > p.climax || len(p.moments) > room || x.pos < first && !p.lasts(&x, first) {
 			continue
 		}
-		m := moment{
-			pos: x.pos, lane: x.server, who: x.server,
-			did:  "took the place of " + x.old,
-			line: x.server + " takes the place of " + x.old, weight: side,
-		}
+		m := happens(x.pos, x.server, "took the place of "+x.old, "takes the place of "+x.old).weighing(side)
 		if p.d.survived(&x) {
 			m.did += ", which was still running"
 			m.line += ", which is still running"

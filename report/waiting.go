@@ -207,10 +207,7 @@ func (p *plot) blocker(free gap) *stay {
 func (p *plot) obstacle(s *stay, free gap) {
 	switch {
 	case s.op == nil:
-		p.add(moment{
-			pos: s.from, lane: s.home, who: s.home, did: "made an entry",
-			line: s.home + " makes an entry, whose owner is not known",
-		})
+		p.add(happens(s.from, s.home, "made an entry", "makes an entry, whose owner is not known"))
 	case s.op.grant != nil && slices.Contains(s.op.grant.inVain(), s):
 		p.asks(s.op)
 		p.makes("", p.d.alongside(s)...)
