@@ -38,22 +38,19 @@ func TooLong(n int) string {
 func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Options) error {
 	p := &page{o: o}
 	subject := choose(h, verdicts, o)
-	if n := len(h.Entries); n > StoryEntries {
-		p.headline(h, verdicts, subject, "")
-		p.run(h)
-		p.blank()
-		p.text(2, plain, TooLong(n))
-		p.others(verdicts, subject)
-		return p.flush(w)
+	plot := &plot{}
+	if len(h.Entries) <= StoryEntries {
+		plot = newPlot(h, verdicts, subject)
 	}
-	plot := newPlot(h, verdicts, subject)
 	p.headline(h, verdicts, subject, plot.title)
 	p.run(h)
-	if plot.empty() {
-		p.blank()
+	p.blank()
+	switch n := len(h.Entries); {
+	case n > StoryEntries:
+		p.text(2, plain, TooLong(n))
+	case plot.empty():
 		p.text(2, plain, "Nothing happened in this run: nobody asked for a lock.")
-	} else {
-		p.blank()
+	default:
 		p.text(2, plain, plot.prose())
 		p.blank()
 		p.lanes(plot)
