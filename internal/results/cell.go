@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -112,12 +113,8 @@ func (c *Cell) Result() *explore.Result {
 	if c.Porcupine != nil {
 		r.Porcupine = *c.Porcupine
 	}
-	for kind, n := range c.Drawn {
-		r.Drawn[kind] = n
-	}
-	for kind, n := range c.Touched {
-		r.Touched[kind] = n
-	}
+	maps.Copy(r.Drawn, c.Drawn)
+	maps.Copy(r.Touched, c.Touched)
 	for kind, of := range c.Hazards {
 		h := r.HazardsOf(kind)
 		for i, p := range checker.Properties {
