@@ -15,10 +15,8 @@ func renewedAfterAnother() (*history.History, []checker.Verdict) {
 	r.at(13_000).releases("c2")
 	r.at(15_000).heal("pause", 1, "c1")
 	r.at(15_010).renews("c1", 25_000)
-	r.at(18_000).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
-	r.over()
-	return &r.h, only(checker.Judge(&r.h), checker.Answers)
+	r.at(18_000).refused("c1")
+	return judged(r, checker.Answers)
 }
 
 // releasedByNobody has a release that is ok but removes nothing; the entry expires.
@@ -28,6 +26,5 @@ func releasedByNobody() (*history.History, []checker.Verdict) {
 	r.at(1000).invoke("c1", history.Release)
 	r.at(1002).end("c1", history.Release, history.OK, "")
 	r.at(10_001).server(history.Expire, "c1", "")
-	r.over()
-	return &r.h, only(checker.Judge(&r.h), checker.Answers)
+	return judged(r, checker.Answers)
 }

@@ -19,15 +19,12 @@ func failoverLostEntry() (*history.History, []checker.Verdict) {
 	r.at(700).invoke("c2", history.Acquire)
 	r.at(4000).promotes("redis-1b", "redis-1")
 	r.server(history.Lose, "c1", "")
-	r.at(4100).server(history.Granted, "c2", "c2")
-	r.got("c2", 0, 14_090)
+	r.at(4100).grants("c2", 0, 14_090)
 	r.at(4500).writes("c2", 0, 1, 0)
 	r.at(6000).heal("failover", 1, "redis-1")
 	r.at(6500).writes("c1", 0, 2, 1)
 	r.at(7000).releases("c2")
-	r.at(7100).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
-	r.over()
+	r.at(7100).refused("c1")
 	return judged(r)
 }
 
@@ -40,9 +37,7 @@ func splitBrain() (*history.History, []checker.Verdict) {
 	r.at(6000).releases("c2")
 	r.at(8000).heal("partition-servers", 1, "redis-1", "sentinel-1")
 	r.on("redis-1").at(9500).server(history.Lose, "c1", "") // the time at which it learns of it
-	r.at(9600).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
-	r.over()
+	r.at(9600).refused("c1")
 	return judged(r)
 }
 
@@ -56,9 +51,7 @@ func removalLost() (*history.History, []checker.Verdict) {
 	r.server(history.Granted, "c1", "")
 	r.at(6000).heal("failover", 1, "redis-1")
 	r.at(40_000).end("c2", history.Acquire, history.Fail, history.ErrHeld)
-	r.over()
-	h, v := judged(r)
-	return h, only(v, checker.Liveness)
+	return judged(r, checker.Liveness)
 }
 
 func answerUndone() (*history.History, []checker.Verdict) {
@@ -72,13 +65,10 @@ func eviction() (*history.History, []checker.Verdict) {
 	r.at(1000).invoke("c2", history.Acquire)
 	r.at(2000).fault("evict", 1, "", 0, "redis-1")
 	r.server(history.Lose, "c1", "")
-	r.at(3100).server(history.Granted, "c2", "c2")
-	r.got("c2", 0, 13_095)
+	r.at(3100).grants("c2", 0, 13_095)
 	r.at(4000).heal("evict", 1, "redis-1")
 	r.at(5000).releases("c2")
-	r.at(6000).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
-	r.over()
+	r.at(6000).refused("c1")
 	return judged(r)
 }
 
@@ -88,14 +78,11 @@ func clockAhead() (*history.History, []checker.Verdict) {
 	r.at(2).acquire("c1", 0, 11_000)
 	r.at(1000).invoke("c2", history.Acquire)
 	r.at(1004).server(history.Takeover, "c1", "c2")
-	r.asked["c2"] = r.opened["c2"]
 	r.server(history.Granted, "c2", "c2")
 	r.at(1005).got("c2", 0, 12_000)
 	r.at(3000).heal("skew", 1, "c2")
 	r.at(4000).releases("c2")
-	r.at(5000).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
-	r.over()
+	r.at(5000).refused("c1")
 	return judged(r)
 }
 
@@ -112,12 +99,9 @@ func clockSlow() (*history.History, []checker.Verdict) {
 	r.at(13_000).heal("rate", 1, "c1")
 	r.renews("c1", 16_070)
 	r.at(16_001).server(history.Expire, "c1", "")
-	r.at(16_010).server(history.Granted, "c2", "c2")
-	r.got("c2", 0, 26_005)
+	r.at(16_010).grants("c2", 0, 26_005)
 	r.at(17_000).releases("c2")
-	r.at(17_500).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
-	r.over()
+	r.at(17_500).refused("c1")
 	return judged(r)
 }
 
@@ -150,19 +134,13 @@ func fastServers() (*history.History, []checker.Verdict) {
 	for i, s := range []string{"redis-1", "redis-2", "redis-3"} {
 		r.on(s).at(9903+i).server(history.Expire, "c1", "")
 	}
-	for _, s := range []string{"redis-1", "redis-2", "redis-3", "redis-4", "redis-5"} {
-		r.on(s).at(9950).server(history.Granted, "c2", "c2")
-	}
+	r.at(9950).each(history.Granted, "c2", "c2", "redis-1", "redis-2", "redis-3", "redis-4", "redis-5")
 	r.at(9952).got("c2", 0, 19_940)
-	r.at(10_500).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.OK, "")
-	for _, s := range []string{"redis-1", "redis-2", "redis-3"} {
-		i := map[string]int{"redis-1": 1, "redis-2": 2, "redis-3": 3}[s]
-		r.at(12_000).heal("server-rate", i, s)
+	r.at(10_500).releasesNothing("c1")
+	for i, s := range []string{"redis-1", "redis-2", "redis-3"} {
+		r.at(12_000).heal("server-rate", 1+i, s)
 	}
-	r.over()
-	h, v := judged(r)
-	return h, only(v, checker.LeaseExclusion)
+	return judged(r, checker.LeaseExclusion)
 }
 
 func quorumClockJump() (*history.History, []checker.Verdict) {
@@ -173,19 +151,12 @@ func quorumClockJump() (*history.History, []checker.Verdict) {
 	r.at(1000).fault("server-jump", 3, "", 10*time.Second, "redis-3")
 	r.on("redis-3").server(history.Expire, "c1", "")
 	r.at(2000).quorum("c2", 11_900, "redis-3", "redis-4", "redis-5")
-	for _, s := range []string{"redis-3", "redis-4", "redis-5"} {
-		if s == "redis-3" {
-			r.at(4000).invoke("c2", history.Release)
-		}
-		r.on(s).server(history.Remove, "c2", "c2")
-	}
+	r.at(4000).invoke("c2", history.Release)
+	r.each(history.Remove, "c2", "c2", "redis-3", "redis-4", "redis-5")
 	r.end("c2", history.Release, history.OK, "")
 	r.at(5000).invoke("c1", history.Release)
-	for _, s := range []string{"redis-1", "redis-2"} {
-		r.on(s).server(history.Remove, "c1", "c1")
-	}
+	r.each(history.Remove, "c1", "c1", "redis-1", "redis-2")
 	r.end("c1", history.Release, history.OK, "")
-	r.over()
 	return judged(r)
 }
 
@@ -198,14 +169,10 @@ func quorumPause() (*history.History, []checker.Verdict) {
 	for i, s := range all {
 		r.on(s).at(10_002+i).server(history.Expire, "c1", "")
 	}
-	for _, s := range all {
-		r.on(s).at(10_100).server(history.Granted, "c2", "c2")
-	}
+	r.at(10_100).each(history.Granted, "c2", "c2", all...)
 	r.got("c2", 0, 19_990)
 	r.at(13_000).heal("pause", 1, "c1")
-	r.at(13_100).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.OK, "")
-	r.over()
+	r.at(13_100).releasesNothing("c1")
 	return judged(r)
 }
 
@@ -222,7 +189,6 @@ func quorumFailover() (*history.History, []checker.Verdict) {
 	r.at(5000).heal("failover", 3, "redis-3")
 	r.at(6000).invoke("c1", history.Release)
 	r.end("c1", history.Release, history.Info, history.ErrTimeout)
-	r.over()
 	return judged(r)
 }
 
@@ -235,7 +201,7 @@ func hungWorker() (*history.History, []checker.Verdict) {
 		r.at(at).server(history.Prolong, "c1", "")
 		r.renews("c1", at+9_999)
 	}
-	r.at(40_000).over()
+	r.at(40_000)
 	return judged(r)
 }
 
@@ -249,12 +215,10 @@ func noticedLoss() (*history.History, []checker.Verdict) {
 	r.at(7000).fault("pause", 1, "", 0, "c1")
 	r.at(8000).invoke("c2", history.Acquire)
 	r.at(16_666).server(history.Expire, "c1", "")
-	r.at(16_700).server(history.Granted, "c2", "c2")
-	r.got("c2", 0, 26_690)
+	r.at(16_700).grants("c2", 0, 26_690)
 	r.at(18_000).heal("pause", 1, "c1")
 	r.at(18_500).loses("c1")
 	r.at(19_000).releases("c2")
-	r.over()
 	return judged(r)
 }
 
@@ -263,16 +227,12 @@ func invertedRelease() (*history.History, []checker.Verdict) {
 	r := newRun("redis-setnx-getset")
 	r.at(2).acquire("c1", 0, 11_000)
 	r.at(1000).invoke("c2", history.Acquire)
-	r.at(3000).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.OK, "")
+	r.at(3000).releasesNothing("c1")
 	r.at(11_010).server(history.Takeover, "c1", "c2")
-	r.asked["c2"] = r.opened["c2"]
 	r.server(history.Granted, "c2", "c2")
 	r.at(11_012).got("c2", 0, 22_005)
 	r.at(12_000).releases("c2")
-	r.over()
-	h, v := judged(r)
-	return h, only(v, checker.Handover)
+	return judged(r, checker.Handover)
 }
 
 // secondRound has a client that slept for longer than the lease of its first round.
@@ -280,24 +240,15 @@ func secondRound() (*history.History, []checker.Verdict) {
 	r := newRun("redlock")
 	nodes := []string{"redis-1", "redis-2", "redis-3"}
 	r.at(0).invoke("c1", history.Acquire)
-	for _, s := range nodes {
-		r.on(s).at(1).server(history.Granted, "c1", "c1")
-	}
+	r.at(1).each(history.Granted, "c1", "c1", nodes...)
 	r.at(2).fault("pause", 1, "c1 acquire: after request 1, SET", 0, "c1")
-	for _, s := range nodes {
-		r.on(s).at(10_002).server(history.Expire, "c1", "")
-	}
+	r.at(10_002).each(history.Expire, "c1", "", nodes...)
 	r.at(13_002).heal("pause", 1, "c1")
-	for _, s := range nodes {
-		r.on(s).at(13_100).server(history.Granted, "c1", "c1")
-	}
+	r.at(13_100).each(history.Granted, "c1", "c1", nodes...)
 	r.at(13_101).got("c1", 0, 22_998)
 	r.at(14_000).invoke("c1", history.Release)
-	for _, s := range nodes {
-		r.on(s).server(history.Remove, "c1", "c1")
-	}
+	r.each(history.Remove, "c1", "c1", nodes...)
 	r.end("c1", history.Release, history.OK, "")
-	r.over()
 	return judged(r)
 }
 
@@ -337,9 +288,7 @@ func clockOfReplica() (*history.History, []checker.Verdict) {
 	r.at(4500).acquire("c2", 0, 14_495)
 	r.at(5000).heal("failover", 2, "redis-1")
 	r.at(6000).releases("c2")
-	r.at(7000).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
-	r.over()
+	r.at(7000).refused("c1")
 	return judged(r)
 }
 
@@ -355,7 +304,6 @@ func releaseAfterLoss() (*history.History, []checker.Verdict) {
 	r.at(5000).invoke("c1", history.Release)
 	r.end("c1", history.Release, history.Fail, history.ErrLost)
 	r.at(6000).releases("c2")
-	r.over()
 	return judged(r)
 }
 
@@ -368,10 +316,8 @@ func lostRelease() (*history.History, []checker.Verdict) {
 	r.at(800).end("c1", history.Release, history.Info, history.ErrTimeout)
 	r.at(1000).invoke("c2", history.Acquire)
 	r.at(10_001).server(history.Expire, "c1", "")
-	r.at(10_100).server(history.Granted, "c2", "c2")
-	r.got("c2", 0, 20_095)
+	r.at(10_100).grants("c2", 0, 20_095)
 	r.at(11_000).releases("c2")
-	r.over()
 	return judged(r)
 }
 
@@ -383,7 +329,6 @@ func thirdWriter() (*history.History, []checker.Verdict) {
 	r.at(4).reads("c1", 0, 0)
 	r.at(1000).invoke("c2", history.Acquire)
 	r.at(1004).server(history.Takeover, "c1", "c2")
-	r.asked["c2"] = r.opened["c2"]
 	r.server(history.Granted, "c2", "c2")
 	r.at(1005).got("c2", 0, 11_000)
 	r.at(2000).releases("c2")
@@ -392,7 +337,6 @@ func thirdWriter() (*history.History, []checker.Verdict) {
 	r.at(4000).writes("c3", 0, 2, 0)
 	r.at(4010).releases("c3")
 	r.at(5000).writes("c1", 0, 1, 2)
-	r.over()
 	return judged(r)
 }
 
@@ -403,13 +347,10 @@ func partialRelease() (*history.History, []checker.Verdict) {
 	r.h.Header.Nodes = 3
 	r.at(2).quorum("c1", 9_900, nodes...)
 	r.at(500).invoke("c1", history.Release)
-	for _, s := range nodes[:2] {
-		r.on(s).server(history.Remove, "c1", "c1")
-	}
+	r.each(history.Remove, "c1", "c1", nodes[:2]...)
 	r.at(502).end("c1", history.Release, history.OK, "")
 	r.at(1000).quorum("c2", 10_900, nodes[:2]...)
 	r.on("redis-3").at(10_001).server(history.Expire, "c1", "")
-	r.over()
 	return judged(r)
 }
 
@@ -428,7 +369,6 @@ func cutRelease() (*history.History, []checker.Verdict) {
 	r.at(600).end("c1", history.Release, history.Info, history.ErrTimeout)
 	r.on("redis-3").at(10_001).server(history.Expire, "c1", "")
 	r.at(11_000).quorum("c2", 20_900, nodes...)
-	r.over()
 	return judged(r)
 }
 
@@ -450,8 +390,7 @@ func briefEntry() (*history.History, []checker.Verdict) {
 	y := r.at(12_005).got("c3", 0, 23_000)
 	r.at(12_020).got("c2", 0, 23_000)
 	r.at(15_000).writes("c3", 0, 1, 0)
-	r.over()
-	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+	return r.ends(checker.Exclusion, "two held at once", x, y)
 }
 
 // cutAnswers has a quorum's release that reaches two of the servers from which its
@@ -468,18 +407,14 @@ func cutAnswers() (*history.History, []checker.Verdict) {
 	r.at(2).quorum("c1", 9_900, nodes...)
 	r.at(500).invoke("c1", history.Release)
 	cut(1, "")
-	for _, s := range nodes[:2] {
-		r.on(s).at(502).server(history.Remove, "c1", "c1")
-	}
+	r.at(502).each(history.Remove, "c1", "c1", nodes[:2]...)
 	r.at(600).end("c1", history.Release, history.Info, "unknown")
 	r.at(2000)
 	cut(1, history.EndSuffix)
 	r.on("redis-3").at(10_001).server(history.Expire, "c1", "")
 	r.at(11_000).quorum("c2", 20_900, nodes...)
 	r.at(12_000).invoke("c2", history.Release)
-	for _, s := range nodes {
-		r.on(s).at(12_001).server(history.Remove, "c2", "c2")
-	}
+	r.at(12_001).each(history.Remove, "c2", "c2", nodes...)
 	r.at(12_002).end("c2", history.Release, history.OK, "")
 	r.at(13_000).quorum("c1", 22_900, nodes...)
 	r.at(14_000).invoke("c1", history.Release)
@@ -487,7 +422,6 @@ func cutAnswers() (*history.History, []checker.Verdict) {
 	r.at(14_100).end("c1", history.Release, history.Info, "unknown")
 	r.at(20_600)
 	cut(4, history.EndSuffix)
-	r.over()
 	return judged(r)
 }
 
@@ -506,9 +440,7 @@ func intruder() (*history.History, []checker.Verdict) {
 	r.at(12_110).reads("c3", 0, 0)
 	r.at(13_000).writes("c3", 0, 2, 0)
 	r.at(14_000).writes("c2", 0, 1, 2)
-	r.over()
-	h, v := judged(r)
-	return h, only(v, checker.Exclusion)
+	return judged(r, checker.Exclusion)
 }
 
 // If an entry expired when a replica became the master, it is unknown which server
@@ -521,13 +453,10 @@ func TestAnEntryThatWasOverWhenAReplicaRose(t *testing.T) {
 	r.at(700).invoke("c2", history.Acquire)
 	r.at(4000).promotes("redis-1b", "redis-1")
 	r.at(4001).server(history.Expire, "c1", "")
-	r.at(4100).server(history.Granted, "c2", "c2")
-	r.got("c2", 0, 14_090)
+	r.at(4100).grants("c2", 0, 14_090)
 	r.at(5000).heal("failover", 1, "redis-1")
 	r.at(7000).releases("c2")
-	r.at(7100).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
-	r.over()
+	r.at(7100).refused("c1")
 	h, v := judged(r)
 	got := flat(story(t, h, v, Options{}))
 	if !strings.Contains(got, "c1's entry was gone, as its time was over") || strings.Contains(got, "redis-1b dropped") {
@@ -606,9 +535,15 @@ func TestFaultsInWords(t *testing.T) {
 	}
 }
 
-// judged returns a history with the judge's verdicts.
-func judged(r *run) (*history.History, []checker.Verdict) {
-	return &r.h, checker.Judge(&r.h)
+// judged ends a run and returns its history with the judge's verdicts; of the violations,
+// those of the given property, if there is one.
+func judged(r *run, property ...checker.Property) (*history.History, []checker.Verdict) {
+	r.over()
+	list := checker.Judge(&r.h)
+	for _, p := range property {
+		list = only(list, p)
+	}
+	return &r.h, list
 }
 
 // only keeps, of the violations, those of one property.
@@ -631,9 +566,7 @@ func lateMajority() (*history.History, []checker.Verdict) {
 	r.at(500).fault("pause", 1, "", 0, "c1")
 	r.at(1000).invoke("c2", history.Acquire)
 	r.on("redis-1").at(1004).server(history.Granted, "c2", "c2")
-	for _, s := range nodes {
-		r.on(s).at(10_002).server(history.Expire, "c1", "")
-	}
+	r.at(10_002).each(history.Expire, "c1", "", nodes...)
 	for i, s := range append(nodes, "redis-5") {
 		r.on(s).at(10_100+i).server(history.Granted, "c2", "c2")
 	}
@@ -641,8 +574,6 @@ func lateMajority() (*history.History, []checker.Verdict) {
 	r.at(11_000).heal("pause", 2, "c2")
 	r.at(11_001).got("c2", 0, 20_000)
 	r.at(13_000).heal("pause", 1, "c1")
-	r.at(13_100).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.OK, "")
-	r.over()
+	r.at(13_100).releasesNothing("c1")
 	return judged(r)
 }

@@ -14,7 +14,7 @@ type run struct {
 	h      history.History
 	now    time.Duration
 	procs  map[string]int
-	grants map[string]int // by client: its last grant
+	held   map[string]int // by client: its last grant
 	asked  map[string]int // the index of the acquire of that grant
 	opened map[string]int // the index of the client's last invoke
 	node   string         // the acting server
@@ -26,7 +26,7 @@ func newRun(lock string) *run {
 			Format: history.Format, Lock: lock, On: "sim", Seed: 7, LeaseMS: 10_000,
 			Observes: []string{"ownership", "answers"},
 		}},
-		procs: map[string]int{}, grants: map[string]int{}, asked: map[string]int{}, opened: map[string]int{},
+		procs: map[string]int{}, held: map[string]int{}, asked: map[string]int{}, opened: map[string]int{},
 		node: "redis-1",
 	}
 }
@@ -55,7 +55,7 @@ func (r *run) add(e history.Entry) int {
 func (r *run) invoke(client, f string, value ...int64) int {
 	e := history.Entry{Client: client, Type: history.Invoke, F: f}
 	if f != history.Acquire {
-		e.Grant = r.grants[client]
+		e.Grant = r.held[client]
 	}
 	if len(value) > 0 {
 		e.Value = history.Some(value[0])
@@ -72,7 +72,7 @@ func (r *run) invoke(client, f string, value ...int64) int {
 func (r *run) end(client, f string, typ history.Type, err string) int {
 	e := history.Entry{Client: client, Type: typ, F: f, Error: err}
 	if f != history.Acquire {
-		e.Grant = r.grants[client]
+		e.Grant = r.held[client]
 	}
 	pos := r.add(e)
 	if typ == history.Info {
@@ -83,18 +83,23 @@ func (r *run) end(client, f string, typ history.Type, err string) int {
 
 // got ends an acquire with a grant; until is in milliseconds, 0: unknown.
 func (r *run) got(client string, token uint64, until int) int {
-	r.grants[client] = len(r.h.Entries)
+	r.held[client] = len(r.h.Entries)
 	return r.add(history.Entry{
-		Client: client, Type: history.OK, F: history.Acquire, Grant: r.grants[client],
+		Client: client, Type: history.OK, F: history.Acquire, Grant: r.held[client],
 		Token: token, ValidUntil: time.Duration(until) * time.Millisecond,
 	})
+}
+
+// grants is a server's grant and the ok of an acquire.
+func (r *run) grants(client string, token uint64, until int) int {
+	r.server(history.Granted, client, client)
+	return r.got(client, token, until)
 }
 
 // acquire writes a whole acquire: the invoke, the server's grant and the ok.
 func (r *run) acquire(client string, token uint64, until int) int {
 	r.invoke(client, history.Acquire)
-	r.server(history.Granted, client, client)
-	return r.got(client, token, until)
+	return r.grants(client, token, until)
 }
 
 // on makes another server act.
@@ -112,7 +117,7 @@ func (r *run) promotes(server, old string) int {
 // renews reports that a grant is valid until another time, in milliseconds.
 func (r *run) renews(client string, until int) int {
 	return r.add(history.Entry{
-		Client: client, Type: history.Event, F: history.Valid, Grant: r.grants[client],
+		Client: client, Type: history.Event, F: history.Valid, Grant: r.held[client],
 		ValidUntil: time.Duration(until) * time.Millisecond,
 	})
 }
@@ -127,15 +132,13 @@ func (r *run) place(client string, number int64) int {
 
 // loses reports that a client noticed its loss.
 func (r *run) loses(client string) int {
-	return r.add(history.Entry{Client: client, Type: history.Event, F: history.Lost, Grant: r.grants[client]})
+	return r.add(history.Entry{Client: client, Type: history.Event, F: history.Lost, Grant: r.held[client]})
 }
 
 // quorum is an acquire that some servers grant; until is in milliseconds.
 func (r *run) quorum(client string, until int, servers ...string) int {
 	r.invoke(client, history.Acquire)
-	for _, s := range servers {
-		r.on(s).server(history.Granted, client, client)
-	}
+	r.each(history.Granted, client, client, servers...)
 	return r.got(client, 0, until)
 }
 
@@ -152,9 +155,16 @@ func (r *run) server(f, owner, by string) int {
 	return r.add(e)
 }
 
+// each writes the same act of several servers.
+func (r *run) each(f, owner, by string, servers ...string) {
+	for _, s := range servers {
+		r.on(s).server(f, owner, by)
+	}
+}
+
 // resource serves the access that client has begun.
 func (r *run) resource(f, client string, token uint64, value, was history.Opt) int {
-	return r.serve(r.opened[client], r.grants[client], f, token, value, was)
+	return r.serve(r.opened[client], r.held[client], f, token, value, was)
 }
 
 func (r *run) serve(by, grant int, f string, token uint64, value, was history.Opt) int {
@@ -186,6 +196,18 @@ func (r *run) releases(client string) int {
 	return pos
 }
 
+// refused is a release of a client that no longer holds.
+func (r *run) refused(client string) {
+	r.invoke(client, history.Release)
+	r.end(client, history.Release, history.Fail, history.ErrNotHeld)
+}
+
+// releasesNothing is a release that is ok and removes no entry.
+func (r *run) releasesNothing(client string) {
+	r.invoke(client, history.Release)
+	r.end(client, history.Release, history.OK, "")
+}
+
 func (r *run) fault(kind string, id int, point string, amount time.Duration, on ...string) int {
 	return r.add(history.Entry{
 		Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: kind, ID: id, On: on,
@@ -200,6 +222,12 @@ func (r *run) heal(kind string, id int, on ...string) int {
 // over ends the run.
 func (r *run) over() int {
 	return r.add(history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Ended})
+}
+
+// ends ends the run, and returns its history with a violation of p.
+func (r *run) ends(p checker.Property, sentence string, positions ...int) (*history.History, []checker.Verdict) {
+	r.over()
+	return &r.h, verdicts(p, sentence, positions...)
 }
 
 // verdicts returns verdicts that are valid for all properties except p; p "": all

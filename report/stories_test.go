@@ -322,8 +322,7 @@ func pauseOverLease() (*history.History, []checker.Verdict) {
 	r.fault("pause", 1, "c1 write: before last", 0, "c1")
 	r.at(1000).invoke("c2", history.Acquire)
 	r.at(10_001).server(history.Expire, "c1", "")
-	r.at(10_110).server(history.Granted, "c2", "c2")
-	y := r.got("c2", 0, 20_105)
+	y := r.at(10_110).grants("c2", 0, 20_105)
 	r.at(10_112).reads("c2", 0, 0)
 	r.at(10_300).writes("c2", 0, 1, 0)
 	r.at(12_006).heal("pause", 1, "c1")
@@ -332,8 +331,7 @@ func pauseOverLease() (*history.History, []checker.Verdict) {
 	r.at(12_020).invoke("c1", history.Release)
 	r.at(12_024).end("c1", history.Release, history.Fail, history.ErrNotHeld)
 	r.at(12_100).releases("c2")
-	r.over()
-	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+	return r.ends(checker.Exclusion, "two held at once", x, y)
 }
 
 func lateDel() (*history.History, []checker.Verdict) {
@@ -343,19 +341,15 @@ func lateDel() (*history.History, []checker.Verdict) {
 	r.at(3000).invoke("c2", history.Acquire)
 	r.at(5000).invoke("c3", history.Acquire)
 	r.at(10_001).server(history.Expire, "c1", "")
-	r.at(10_105).server(history.Granted, "c2", "c2")
-	r.got("c2", 0, 20_100)
+	r.at(10_105).grants("c2", 0, 20_100)
 	r.at(12_002).heal("pause", 1, "c1")
 	r.at(12_004).invoke("c1", history.Release)
 	remove := r.at(12_020).server(history.Remove, "c2", "c1")
 	r.end("c1", history.Release, history.OK, "")
-	r.at(12_100).server(history.Granted, "c3", "c3")
-	r.got("c3", 0, 22_090)
+	r.at(12_100).grants("c3", 0, 22_090)
 	r.at(13_000).releases("c3")
-	r.at(14_000).invoke("c2", history.Release)
-	r.end("c2", history.Release, history.Fail, history.ErrNotHeld)
-	r.over()
-	return &r.h, verdicts(checker.Ownership, "c1 removed c2's entry", remove)
+	r.at(14_000).refused("c2")
+	return r.ends(checker.Ownership, "c1 removed c2's entry", remove)
 }
 
 func entryLost() (*history.History, []checker.Verdict) {
@@ -365,11 +359,9 @@ func entryLost() (*history.History, []checker.Verdict) {
 	r.server(history.Lose, "c1", "")
 	r.at(3000).heal("restart-lost", 1, "redis-1")
 	y := r.at(3200).acquire("c2", 0, 13_190)
-	r.at(6000).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.at(6000).refused("c1")
 	r.at(6100).releases("c2")
-	r.over()
-	return &r.h, verdicts(checker.LeaseExclusion, "two held with valid leases", x, y)
+	return r.ends(checker.LeaseExclusion, "two held with valid leases", x, y)
 }
 
 func clockJump() (*history.History, []checker.Verdict) {
@@ -378,13 +370,10 @@ func clockJump() (*history.History, []checker.Verdict) {
 	r.at(1000).invoke("c2", history.Acquire)
 	r.at(3000).fault("server-jump", 1, "", 20*time.Second, "redis-1")
 	r.server(history.Expire, "c1", "")
-	r.at(3200).server(history.Granted, "c2", "c2")
-	y := r.got("c2", 0, 13_195)
+	y := r.at(3200).grants("c2", 0, 13_195)
 	r.at(6000).releases("c2")
-	r.at(7000).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
-	r.over()
-	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+	r.at(7000).refused("c1")
+	return r.ends(checker.Exclusion, "two held at once", x, y)
 }
 
 // lateAnswer has a client that was paused before it saw that it had been granted the
@@ -398,11 +387,9 @@ func lateAnswer() (*history.History, []checker.Verdict) {
 	x := r.at(10_300).acquire("c2", 0, 20_299)
 	r.at(12_003).heal("pause", 1, "c1")
 	y := r.at(12_003).got("c1", 0, 10_001)
-	r.at(12_500).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.at(12_500).refused("c1")
 	r.at(13_000).releases("c2")
-	r.over()
-	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+	return r.ends(checker.Exclusion, "two held at once", x, y)
 }
 
 // noServers has the lines of clients only.
@@ -415,8 +402,7 @@ func noServers() (*history.History, []checker.Verdict) {
 	r.at(10_050).invoke("c2", history.Acquire)
 	y := r.at(10_052).got("c2", 0, 20_050)
 	r.at(12_000).heal("pause", 1, "c1")
-	r.invoke("c1", history.Release)
-	r.end("c1", history.Release, history.OK, "")
+	r.releasesNothing("c1")
 	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
 }
 
@@ -426,7 +412,7 @@ func delayedWrite() (*history.History, []checker.Verdict) {
 	r.at(4).reads("c1", 0, 0)
 	r.at(5000).invoke("c1", history.Write, 1)
 	r.fault("delay", 1, "c1 write: before last", 10*time.Second, "c1", history.Resource)
-	write, grant := r.opened["c1"], r.grants["c1"]
+	write, grant := r.opened["c1"], r.held["c1"]
 	r.at(7000).heal("delay", 1, "c1", history.Resource)
 	r.end("c1", history.Write, history.Info, history.ErrTimeout)
 	r.at(7001).releases("c1")
@@ -435,8 +421,7 @@ func delayedWrite() (*history.History, []checker.Verdict) {
 	w := r.at(8050).writes("c2", 0, 1, 0)
 	r.at(8060).releases("c2")
 	stale := r.at(15_002).serve(write, grant, history.Write, 0, history.Some(1), history.Some(1))
-	r.over()
-	return &r.h, verdicts(checker.Resource, "a write replaced what its writer had not read", w, stale)
+	return r.ends(checker.Resource, "a write replaced what its writer had not read", w, stale)
 }
 
 func sameToken() (*history.History, []checker.Verdict) {
@@ -450,12 +435,10 @@ func sameToken() (*history.History, []checker.Verdict) {
 	y := r.at(2600).acquire("c2", 1, 12_599)
 	r.at(2610).reads("c2", 1, 0)
 	r.at(3000).writes("c1", 1, 1, 0)
-	r.at(3010).invoke("c1", history.Release)
-	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.at(3010).refused("c1")
 	r.at(3100).writes("c2", 1, 1, 1)
 	r.at(3110).releases("c2")
-	r.over()
-	return &r.h, verdicts(checker.Fencing, "two grants share a token", x, y)
+	return r.ends(checker.Fencing, "two grants share a token", x, y)
 }
 
 func falseNo() (*history.History, []checker.Verdict) {
@@ -466,11 +449,9 @@ func falseNo() (*history.History, []checker.Verdict) {
 	r.at(1500).invoke("c2", history.Acquire)
 	no := r.at(7000).end("c1", history.Acquire, history.Fail, history.ErrHeld)
 	r.at(10_003).server(history.Expire, "c1", "")
-	r.at(10_200).server(history.Granted, "c2", "c2")
-	r.got("c2", 0, 20_190)
+	r.at(10_200).grants("c2", 0, 20_190)
 	r.at(10_500).releases("c2")
-	r.over()
-	return &r.h, verdicts(checker.Answers, "a no that was none", asked, made, no)
+	return r.ends(checker.Answers, "a no that was none", asked, made, no)
 }
 
 func noExpiry() (*history.History, []checker.Verdict) {
@@ -481,8 +462,7 @@ func noExpiry() (*history.History, []checker.Verdict) {
 	r.end("c1", history.Acquire, history.Info, history.ErrCrashed)
 	begin := r.at(1000).invoke("c2", history.Acquire)
 	end := r.at(36_000).end("c2", history.Acquire, history.Fail, history.ErrHeld)
-	r.over()
-	return &r.h, verdicts(checker.Liveness, "c2 waited for ever", begin, end)
+	return r.ends(checker.Liveness, "c2 waited for ever", begin, end)
 }
 
 func overtaken() (*history.History, []checker.Verdict) {
@@ -497,8 +477,7 @@ func overtaken() (*history.History, []checker.Verdict) {
 	r.at(4000).releases("c2")
 	late := r.at(4010).got("c3", 0, 0)
 	r.at(5000).releases("c3")
-	r.over()
-	return &r.h, verdicts(checker.Fairness, "c3 was overtaken", place, asked, got, late)
+	return r.ends(checker.Fairness, "c3 was overtaken", place, asked, got, late)
 }
 
 // unseenServer has a server that restarts, and no lines of the server about the lock.
@@ -511,8 +490,7 @@ func unseenServer() (*history.History, []checker.Verdict) {
 	r.at(3000).fault("restart", 1, "", 0, "mysql-1")
 	r.at(4000).heal("restart", 1, "mysql-1")
 	y := r.at(5000).got("c2", 0, 0)
-	r.over()
-	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+	return r.ends(checker.Exclusion, "two held at once", x, y)
 }
 
 // innerRelease has a lock that does not count how often its holder was granted it.
@@ -530,8 +508,7 @@ func innerRelease() (*history.History, []checker.Verdict) {
 	r.at(2002).server(history.Remove, "c1", "c1")
 	r.at(2004).end("c1", history.Release, history.OK, "")
 	y := r.at(3000).acquire("c2", 0, 13_000)
-	r.over()
-	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+	return r.ends(checker.Exclusion, "two held at once", x, y)
 }
 
 // absentWaiters has a queue that does not check whether its clients are still there.
@@ -545,10 +522,8 @@ func absentWaiters() (*history.History, []checker.Verdict) {
 	r.at(500).end("c3", history.Acquire, history.Fail, history.ErrHeld)
 	r.at(1000).fault("kill", 1, "", 0, "c2")
 	begin := r.at(5000).releases("c1")
-	r.at(30_000).server(history.Granted, "c4", "c4")
-	got := r.got("c4", 0, 40_000)
-	r.over()
-	return &r.h, verdicts(checker.Handover, "c4 waited for long", begin, got)
+	got := r.at(30_000).grants("c4", 0, 40_000)
+	return r.ends(checker.Handover, "c4 waited for long", begin, got)
 }
 
 func overtakenByNumber() (*history.History, []checker.Verdict) {
@@ -559,8 +534,7 @@ func overtakenByNumber() (*history.History, []checker.Verdict) {
 	second := r.at(1010).place("c2", 2)
 	first := r.at(1020).place("c3", 1)
 	got := r.at(1030).got("c2", 0, 0)
-	r.over()
-	return &r.h, verdicts(checker.Fairness, "c3 was overtaken", second, first, got)
+	return r.ends(checker.Fairness, "c3 was overtaken", second, first, got)
 }
 
 func clockSetBack() (*history.History, []checker.Verdict) {
@@ -570,11 +544,9 @@ func clockSetBack() (*history.History, []checker.Verdict) {
 	r.at(3000).fault("server-jump", 1, "", -10*time.Second, "redis-1")
 	kill := r.at(7000).fault("kill", 2, "", 0, "c1")
 	r.at(20_002).server(history.Expire, "c1", "")
-	r.at(20_100).server(history.Granted, "c2", "c2")
-	got := r.got("c2", 0, 30_095)
+	got := r.at(20_100).grants("c2", 0, 30_095)
 	r.at(20_500).releases("c2")
-	r.over()
-	return &r.h, verdicts(checker.Handover, "c2 waited for long", begin, kill, got)
+	return r.ends(checker.Handover, "c2 waited for long", begin, kill, got)
 }
 
 // deadBeforeAsked has a holder that died before another client waited.
@@ -584,11 +556,9 @@ func deadBeforeAsked() (*history.History, []checker.Verdict) {
 	kill := r.at(4).fault("kill", 1, "", 0, "c1")
 	begin := r.at(1000).invoke("c2", history.Acquire)
 	r.at(10_002).server(history.Expire, "c1", "")
-	r.at(10_100).server(history.Granted, "c2", "c2")
-	got := r.got("c2", 0, 20_095)
+	got := r.at(10_100).grants("c2", 0, 20_095)
 	r.at(10_500).releases("c2")
-	r.over()
-	return &r.h, verdicts(checker.Handover, "c2 waited for long", kill, begin, got)
+	return r.ends(checker.Handover, "c2 waited for long", kill, begin, got)
 }
 
 // refused has a run in which fencing worked.
@@ -601,8 +571,7 @@ func refused() (*history.History, []checker.Verdict) {
 	r.fault("pause", 1, "c1 write: before last", 0, "c1")
 	r.at(1000).invoke("c2", history.Acquire)
 	r.at(10_001).server(history.Expire, "c1", "")
-	r.at(10_110).server(history.Granted, "c2", "c2")
-	y := r.got("c2", 2, 20_105)
+	y := r.at(10_110).grants("c2", 2, 20_105)
 	r.at(10_112).reads("c2", 2, 0)
 	r.at(10_300).writes("c2", 2, 1, 0)
 	r.at(12_006).heal("pause", 1, "c1")
@@ -611,8 +580,7 @@ func refused() (*history.History, []checker.Verdict) {
 	r.at(12_020).invoke("c1", history.Release)
 	r.at(12_024).end("c1", history.Release, history.Fail, history.ErrNotHeld)
 	r.at(12_100).releases("c2")
-	r.over()
-	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+	return r.ends(checker.Exclusion, "two held at once", x, y)
 }
 
 // killedHolder has a run without a violation: the lease of the dead client ended on
@@ -623,9 +591,7 @@ func killedHolder() (*history.History, []checker.Verdict) {
 	r.at(500).fault("kill", 1, "", 0, "c1")
 	r.at(600).invoke("c2", history.Acquire)
 	r.at(10_001).server(history.Expire, "c1", "")
-	r.at(10_110).server(history.Granted, "c2", "c2")
-	r.got("c2", 0, 20_105)
+	r.at(10_110).grants("c2", 0, 20_105)
 	r.at(10_500).releases("c2")
-	r.over()
-	return &r.h, verdicts("", "")
+	return r.ends("", "")
 }
