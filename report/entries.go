@@ -144,8 +144,12 @@ func (d *digest) spread(all []*stay, pos func(*stay) int, m moment) moment {
 
 // lost tells that a server lost an entry, and the reason if it is visible.
 func (p *plot) lost(s *stay) {
-	if s.missing {
-		p.isMissing(s)
+	if s.missing { // a new master never had it, and another server may still have it
+		entry := s.owner() + " entry"
+		if p.d.h.Header.Nodes > 1 {
+			entry += " on " + s.home
+		}
+		p.add(happens(s.to, s.server, "did not have "+entry+", which had not reached it"+p.still(s.grant(), s.to), "does not have "+entry+": it had not reached it"))
 		return
 	}
 	did, does, why := "lost", "loses", ""
@@ -172,16 +176,6 @@ func (p *plot) isBack(s *stay) {
 		}
 	}
 	p.add(happens(s.from, s.owner()+" entry", "was there again: "+did, "is there again: "+does).in(s.home))
-}
-
-// isMissing tells that a new master never had an entry that another server may still
-// have.
-func (p *plot) isMissing(s *stay) {
-	entry := s.owner() + " entry"
-	if p.d.h.Header.Nodes > 1 {
-		entry += " on " + s.home
-	}
-	p.add(happens(s.to, s.server, "did not have "+entry+", which had not reached it"+p.still(s.grant(), s.to), "does not have "+entry+": it had not reached it"))
 }
 
 // serving returns the servers that have entries, each once, sorted by name.

@@ -31,7 +31,9 @@ func (p *page) lanes(s *plot) {
 	d.elsewhere()
 	d.legend()
 	d.absent()
-	d.absentServers(out)
+	if len(out) > 0 {
+		d.text(laneName, dim, "Not shown: "+several(out)+".")
+	}
 }
 
 // shown returns the clients that have lanes: those that the headline names, and the

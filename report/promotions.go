@@ -23,7 +23,7 @@ func (d *digest) promote(pos int, e *history.Entry) {
 			continue
 		}
 		if p.gone {
-			s.leave(p.old, died)
+			s.leave(p.old, died, false)
 		}
 		s.server = p.server
 		s.on = append(s.on, stretch{p.server, pos, none, false})
@@ -71,7 +71,7 @@ func (d *digest) reunite(f *fault) {
 			continue
 		}
 		for _, s := range d.stays {
-			s.resign(name, f.end)
+			s.leave(name, f.end, true)
 		}
 	}
 }

@@ -159,20 +159,12 @@ func (s *stay) own() bool {
 	return s.by != nil && (s.by == s.op || s.by.grant != nil && s.by.grant == s.grant())
 }
 
-// leave ends the open stretch of a server.
-func (s *stay) leave(server string, pos int) {
+// leave ends the open stretch of a server. With may, a line of the server may end it
+// later.
+func (s *stay) leave(server string, pos int, may bool) {
 	for i := range s.on {
-		if x := &s.on[i]; x.server == server && (x.to == none || x.may) {
-			x.to, x.may = pos, false
-		}
-	}
-}
-
-// resign ends the stretch unless a line of the server ends it later.
-func (s *stay) resign(server string, pos int) {
-	for i := range s.on {
-		if x := &s.on[i]; x.server == server && x.to == none {
-			x.to, x.may = pos, true
+		if x := &s.on[i]; x.server == server && (x.to == none || x.may && !may) {
+			x.to, x.may = pos, may
 		}
 	}
 }

@@ -165,10 +165,3 @@ func (d *drawing) within(r row, from, to time.Duration, text string) {
 		r.write(a+2, " "+text+" ", warn)
 	}
 }
-
-// absentServers names the servers that are not in the picture.
-func (d *drawing) absentServers(names []string) {
-	if len(names) > 0 {
-		d.text(laneName, dim, "Not shown: "+several(names)+".")
-	}
-}

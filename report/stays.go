@@ -107,7 +107,7 @@ func (d *digest) leave(made, by *op, pos int, e *history.Entry) {
 	if made != nil {
 		if s = made.entry(e, true); s == nil && d.replaced(name) {
 			for _, s := range made.stays {
-				s.leave(name, pos)
+				s.leave(name, pos, false)
 			}
 		} else if s == nil {
 			s = made.entry(e, false) // the line is about an entry that another server made
@@ -122,7 +122,7 @@ func (d *digest) leave(made, by *op, pos int, e *history.Entry) {
 	if n := len(s.on) - 1; n > 0 && by == nil && s.on[n].server == name && d.inherits(s.on[n].from, pos) {
 		s.missing, s.on = true, s.on[:n]
 	}
-	s.leave(s.server, pos)
+	s.leave(s.server, pos, false)
 }
 
 // entry returns the entry of the acquire o that e is about, or nil if it is not
