@@ -37,7 +37,7 @@ func (r *reader) value(n *yaml.Node, name string, k key, into reflect.Value) {
 	switch to := into.Addr().Interface().(type) {
 	case *[]Entry:
 	case *Duration:
-		if r.text(n, name, k.formed(length)) {
+		if k.form = length; r.text(n, name, k) {
 			t, err := time.ParseDuration(n.Value)
 			if err != nil {
 				t = math.MaxInt64 // a duration that matches the format can only be too long
@@ -162,12 +162,6 @@ func (r *reader) number(n *yaml.Node, name string, k key) (number uint64, ok boo
 		r.wrong(n, "%s: it has to be a whole number from %d to %d, in plain digits", named(name, n), k.least(), k.most)
 	}
 	return 0, false
-}
-
-// formed returns k with a form.
-func (k key) formed(f *form) key {
-	k.form = f
-	return k
 }
 
 func (f *form) fits(text string) bool {
