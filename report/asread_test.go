@@ -1,41 +1,56 @@
 package report
 
-import "github.com/lockcheck/lockcheck/checker"
+import (
+	"fmt"
+
+	"github.com/lockcheck/lockcheck/checker"
+)
+
+// The beginnings of several histories: a grant on one server, and one on a majority that came
+// late, with its release.
+const (
+	heldOnRedis = `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}`
+	heldOnMySQL = `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"process":"mysql-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}`
+	lateMajorityReleases = `{"lockcheck":1,"lease_ms":10000,"nodes":3,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":5000000000,"process":"redis-2","type":"event","f":"grant","op":1,"by":1}
+{"time":5000000000,"process":"redis-3","type":"event","f":"grant","op":1,"by":1}
+{"time":5001000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":14900000000}
+{"time":6000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}`
+)
+
+// pausedInRelease returns the history of a client that is paused at a point of its release,
+// until its lease has ended and another client holds.
+func pausedInRelease(point string) string {
+	return heldOnRedis + fmt.Sprintf(`
+{"time":9000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":9001000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"],"point":"c1 release: %s"}
+{"time":10002000000,"process":"redis-1","type":"event","f":"expire","op":1}
+{"time":10100000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":10101000000,"process":"redis-1","type":"event","f":"grant","op":7,"by":7}
+{"time":10102000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":20000000000}
+{"time":12000000000,"process":"nemesis","type":"info","f":"pause-end","id":1,"on":["c1"]}
+{"time":12001000000,"process":"redis-1","type":"event","f":"remove","op":7,"by":4}
+{"time":12002000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}`, point)
+}
 
 // asRead are histories whose story a reader could take for something else than what the
 // lines show.
 var asRead = []truth{
 	{
-		"an entry that ended between two requests of a release", "", `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
-{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
-{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
-{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
-{"time":9000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
-{"time":9001000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"],"point":"c1 release: before request 2, DEL after GET"}
-{"time":10002000000,"process":"redis-1","type":"event","f":"expire","op":1}
-{"time":10100000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
-{"time":10101000000,"process":"redis-1","type":"event","f":"grant","op":7,"by":7}
-{"time":10102000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":20000000000}
-{"time":12000000000,"process":"nemesis","type":"info","f":"pause-end","id":1,"on":["c1"]}
-{"time":12001000000,"process":"redis-1","type":"event","f":"remove","op":7,"by":4}
-{"time":12002000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}`,
+		"an entry that ended between two requests of a release", "", pausedInRelease("before request 2, DEL after GET"),
 		[]string{"redis-1 dropped the entry, before the DEL of c1's release got there."},
 		[]string{"before c1's release got there"},
 	},
 	{
-		"an entry that ended after the first answer to a release", "", `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
-{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
-{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
-{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
-{"time":9000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
-{"time":9001000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"],"point":"c1 release: after request 1, GET"}
-{"time":10002000000,"process":"redis-1","type":"event","f":"expire","op":1}
-{"time":10100000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
-{"time":10101000000,"process":"redis-1","type":"event","f":"grant","op":7,"by":7}
-{"time":10102000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":20000000000}
-{"time":12000000000,"process":"nemesis","type":"info","f":"pause-end","id":1,"on":["c1"]}
-{"time":12001000000,"process":"redis-1","type":"event","f":"remove","op":7,"by":4}
-{"time":12002000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}`,
+		"an entry that ended after the first answer to a release", "", pausedInRelease("after request 1, GET"),
 		[]string{"redis-1 dropped the entry, before the rest of c1's release got there."},
 		[]string{"before c1's release got there"},
 	},
@@ -191,10 +206,7 @@ var asRead = []truth{
 		[]string{"; at 940 ms"},
 	},
 	{
-		"an entry that expires after its client has given it up", "", `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
-{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
-{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
-{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+		"an entry that expires after its client has given it up", "", heldOnRedis + `
 {"time":5000000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"]}
 {"time":9000000000,"process":"nemesis","type":"info","f":"pause-end","id":1,"on":["c1"]}
 {"time":9990000000,"client":"c1","process":1,"type":"event","f":"lost","grant":1}
@@ -268,13 +280,7 @@ var asRead = []truth{
 		nil,
 	},
 	{
-		"entries that an earlier round of an acquire left behind", "", `{"lockcheck":1,"lease_ms":10000,"nodes":3,"observes":["ownership","answers"]}
-{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
-{"time":1000000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
-{"time":5000000000,"process":"redis-2","type":"event","f":"grant","op":1,"by":1}
-{"time":5000000000,"process":"redis-3","type":"event","f":"grant","op":1,"by":1}
-{"time":5001000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":14900000000}
-{"time":6000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+		"entries that an earlier round of an acquire left behind", "", lateMajorityReleases + `
 {"time":6000000000,"process":"redis-2","type":"event","f":"remove","op":1,"by":6}
 {"time":6000000000,"process":"redis-3","type":"event","f":"remove","op":1,"by":6}
 {"time":6001000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}
@@ -283,13 +289,7 @@ var asRead = []truth{
 		nil,
 	},
 	{
-		"an old entry that a release removes with the others", "", `{"lockcheck":1,"lease_ms":10000,"nodes":3,"observes":["ownership","answers"]}
-{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
-{"time":1000000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
-{"time":5000000000,"process":"redis-2","type":"event","f":"grant","op":1,"by":1}
-{"time":5000000000,"process":"redis-3","type":"event","f":"grant","op":1,"by":1}
-{"time":5001000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":14900000000}
-{"time":6000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+		"an old entry that a release removes with the others", "", lateMajorityReleases + `
 {"time":6000000000,"process":"redis-1","type":"event","f":"remove","op":1,"by":6}
 {"time":6000000000,"process":"redis-2","type":"event","f":"remove","op":1,"by":6}
 {"time":6000000000,"process":"redis-3","type":"event","f":"remove","op":1,"by":6}
@@ -333,10 +333,7 @@ var asRead = []truth{
 		nil,
 	},
 	{
-		"a pause between the answer to a release and its end", "", `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
-{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
-{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
-{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+		"a pause between the answer to a release and its end", "", heldOnRedis + `
 {"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
 {"time":3001000000,"process":"redis-1","type":"event","f":"remove","op":1,"by":4}
 {"time":3002000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"],"point":"c1 release: after request 1, EVAL"}
