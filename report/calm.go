@@ -63,13 +63,11 @@ func (p *plot) rest() string {
 	}
 	text := ""
 	if n := len(before); n > 0 {
-		to := before[0].client + " at " + p.d.units.at(p.d.at(before[0].got)) + ")"
+		to := "to "
 		if n > 1 {
-			to = "the first to " + to
-		} else {
-			to = "to " + to
+			to = "the first to "
 		}
-		was = append(was, more(n, "grant")+" ("+to)
+		was = append(was, more(n, "grant")+" ("+to+before[0].client+" at "+p.d.units.at(p.d.at(before[0].got))+")")
 	}
 	if len(untold) > 0 {
 		was = append(was, moreFaults(untold))
