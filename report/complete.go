@@ -29,7 +29,7 @@ func (p *plot) complete() {
 	}
 	p.weigh(side, func() {
 		for _, g := range slices.Backward(p.d.grants) {
-			if p.told(g.got) {
+			if p.said[g.got] {
 				p.predecessor(g)
 			}
 		}
@@ -62,7 +62,7 @@ func (p *plot) complete() {
 			}
 		}
 	})
-	if p.whole && !slices.ContainsFunc(p.d.grants, func(g *grant) bool { return !p.told(g.got) }) {
+	if p.whole && !slices.ContainsFunc(p.d.grants, func(g *grant) bool { return !p.said[g.got] }) {
 		p.coda, p.whole = "", false
 	}
 }
@@ -135,7 +135,7 @@ func (p *plot) fails(o *op) {
 func (p *plot) apart() {
 	var earlier *grant
 	for _, g := range p.d.grants {
-		if !p.told(g.got) {
+		if !p.said[g.got] {
 			continue
 		}
 		if e := earlier; e != nil && e.release != nil && e.release.invoke < g.got && (p.everyFault || e.until(g.got) > p.d.at(g.got)) {

@@ -121,7 +121,7 @@ func (s span) names() string {
 // add adds a moment, unless its entry has one already.
 func (p *plot) add(m moment) {
 	if !m.noEntry {
-		if p.told(m.pos) {
+		if p.said[m.pos] {
 			return
 		}
 		m.at = p.d.at(m.pos)
@@ -132,8 +132,6 @@ func (p *plot) add(m moment) {
 	}
 	p.moments = append(p.moments, m)
 }
-
-func (p *plot) told(pos int) bool { return p.said[pos] }
 
 // with gives a client a lane.
 func (p *plot) with(client string) {

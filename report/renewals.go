@@ -6,7 +6,7 @@ import "github.com/lockcheck/lockcheck/history"
 // and which client noticed that it had lost one.
 func (p *plot) renewals() {
 	for _, g := range p.d.grants {
-		if !p.told(g.got) {
+		if !p.said[g.got] {
 			continue
 		}
 		p.notices(g)

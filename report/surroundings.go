@@ -86,7 +86,7 @@ func (p *plot) beyond(f *fault, last int) bool {
 	n := sort.Search(len(p.d.all), func(i int) bool { return p.d.all[i].invoke > f.begins })
 	for _, o := range slices.Backward(p.d.all[:n]) {
 		if o.client == name || o.invoke <= last {
-			return o.invoke > last && (o.grant == nil || !p.told(o.grant.got))
+			return o.invoke > last && (o.grant == nil || !p.said[o.grant.got])
 		}
 	}
 	return false
