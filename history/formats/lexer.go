@@ -26,6 +26,7 @@ type lexer struct {
 	in      *bufio.Reader
 	line    int  // of the next byte, from 1
 	used    int  // bytes of the operation so far
+	most    int  // bytes that an operation may have
 	last    byte // the byte that get returned
 	wide    int  // remaining bytes of a character that was checked
 	start   int  // line on which the operation begins
@@ -37,7 +38,7 @@ type lexer struct {
 }
 
 func newLexer(in *bufio.Reader, name string) *lexer {
-	return &lexer{name: name, in: in, line: 1, words: map[string]string{}}
+	return &lexer{name: name, in: in, line: 1, most: maxOperation, words: map[string]string{}}
 }
 
 func (l *lexer) fail(format string, args ...any) error {
@@ -51,7 +52,7 @@ func (l *lexer) get() (byte, error) {
 	if err != nil {
 		return 0, l.broken(err)
 	}
-	if l.used++; l.used > maxOperation {
+	if l.used++; l.used > l.most {
 		return 0, l.at(l.start, "one operation is longer than %d MiB: is this a history?", maxOperation>>20)
 	}
 	switch {
