@@ -15,7 +15,7 @@ type exposure struct {
 	counts *Counts
 
 	struck []struckBy // in the order of the faults
-	found  *overlaps  // finds them by client
+	found  overlaps   // finds them by client
 
 	lapses    []lapse // nil: not known yet
 	served    []int32 // by acquire: where a server first granted it, or none; nil: not known yet
@@ -56,7 +56,7 @@ func (e *exposure) some(fits func(f *fault) bool) bool {
 // client at some time between two positions. It asks no further after the first.
 func (e *exposure) strikes(client, from, to int32, fits func(f *fault) bool) bool {
 	onServers := e.kind.onServers()
-	if e.found == nil {
+	if e.found.first == nil {
 		for i := range e.faults {
 			f := &e.faults[i]
 			switch {
@@ -153,7 +153,7 @@ func (e *exposure) findLapses() []lapse {
 			if heals-e.at(s.from) < e.lease {
 				continue
 			}
-			for id := range e.findHeldOf().each(client, from, f.heals) {
+			for id := range e.spans(heldOf).each(client, from, f.heals) {
 				h := &e.holds[id]
 				since := max(e.at(h.begin), e.at(s.from))
 				over := e.firstAt(since + e.lease)
@@ -180,7 +180,7 @@ func (t *timeline) newDeadline(h *hold, from, to int32) bool {
 // while no other client was granted it since a position.
 func (e *exposure) keptOut(h *hold, since int32, from, to time.Duration) bool {
 	client := e.procs[h.proc].client
-	return e.findWaitsOn().some(h.lock, e.firstAt(from), min(h.end, e.size()-1), func(i int32) bool {
+	return e.spans(waitsOn).some(h.lock, e.firstAt(from), min(h.end, e.size()-1), func(i int32) bool {
 		w := &e.waits[i]
 		enough := max(from, e.at(w.begin)) + e.lease/2
 		end := e.firstAt(enough)

@@ -56,7 +56,7 @@ type demand struct {
 // wanted returns the times, within g and after from, in which a client waited.
 func (t *timeline) wanted(g *gap, from time.Duration) []demand {
 	var list []demand
-	for i := range t.findWaitsOn().each(g.lock, g.begin, g.end-1) {
+	for i := range t.spans(waitsOn).each(g.lock, g.begin, g.end-1) {
 		if w := &t.waits[i]; w.to > from {
 			list = append(list, demand{from: max(w.from, from), to: min(w.to, g.to), first: w})
 		}

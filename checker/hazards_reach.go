@@ -89,8 +89,8 @@ func (e *exposure) contested(op int32) bool {
 	if o.verb == acquire && o.hold != none {
 		end = max(end, e.holds[o.hold].end)
 	}
-	return e.findWaitsOn().some(o.lock, o.invoke, end, func(i int32) bool { return e.waits[i].client != client }) ||
-		e.findHoldsOn().some(o.lock, o.invoke, end, func(id int32) bool { return e.procs[e.holds[id].proc].client != client })
+	return e.spans(waitsOn).some(o.lock, o.invoke, end, func(i int32) bool { return e.waits[i].client != client }) ||
+		e.spans(holdsOn).some(o.lock, o.invoke, end, func(id int32) bool { return e.procs[e.holds[id].proc].client != client })
 }
 
 // wantedAgain reports whether a fault mattered, and a client wanted the lock after
@@ -135,7 +135,7 @@ func (e *exposure) rivals() bool {
 		if e.kind != undisturbed && !e.struckBetween(w.client, w.begin, w.end) {
 			continue
 		}
-		if e.findWaitsOn().some(w.lock, w.begin+1, w.end-1, func(o int32) bool {
+		if e.spans(waitsOn).some(w.lock, w.begin+1, w.end-1, func(o int32) bool {
 			other := &e.waits[o]
 			return other.client != w.client &&
 				(e.kind == undisturbed || e.struckBetween(w.client, max(w.begin, other.begin), min(w.end, other.end)))
@@ -150,7 +150,7 @@ func (e *exposure) rivals() bool {
 func (e *exposure) holderStruck() bool {
 	return e.some(func(f *fault) bool {
 		for c := range e.clientsOf(f) {
-			if e.metOf(c, heldSpan, f.start, f.heals) {
+			if e.met(heldOf, c, f.start, f.heals) {
 				return true
 			}
 		}
@@ -253,6 +253,6 @@ func (e *exposure) replaced() bool {
 		if kinds[e.kind].Name != "failover" {
 			last = max(last, f.end)
 		}
-		return e.met(heldSpan, f.start, last)
+		return e.met(anyHeld, 0, f.start, last)
 	})
 }

@@ -27,7 +27,7 @@ func liveness(t *timeline) Verdict {
 	works := make([]works, len(t.locks.list))
 	for g := range t.gaps(bound) {
 		worked := t.worked(&g, works)
-		for i := range t.findWaitsOn().each(g.lock, g.begin, g.end-1) {
+		for i := range t.spans(waitsOn).each(g.lock, g.begin, g.end-1) {
 			w := &t.waits[i]
 			from, to := max(g.from, w.from, calm, worked.to), min(g.to, w.to)
 			if to-from <= bound || to-from-t.excused(from, to, byStall) <= bound {
@@ -92,7 +92,7 @@ func (t *timeline) worked(g *gap, by []works) work {
 		so.last.pos = none
 	}
 	last := so.last
-	for _, id := range t.findHoldsOn().group(g.lock)[so.seen:] {
+	for _, id := range t.spans(holdsOn).group(g.lock)[so.seen:] {
 		h := &t.holds[id]
 		if h.begin >= g.end {
 			break
@@ -125,7 +125,7 @@ func (t *timeline) untouched(h *hold) int32 {
 		return stop
 	}
 	t.findStrikes().some(t.procs[h.proc].client, h.begin+1, h.end-1, func(i int32) bool {
-		stop = max(t.find.struck[i].sure, h.begin)
+		stop = max(t.finders.struck[i].sure, h.begin)
 		return true
 	})
 	return stop

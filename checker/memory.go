@@ -6,24 +6,27 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// finders find the operations and holds under way at some time. Each is made when it
-// is first needed.
+// finders find spans that are under way at some time. Each is made when it is first
+// needed.
 type finders struct {
-	holdsOn, heldOf, waitsOn, strikes *overlaps
-	struck                            []strike
-
-	exist          [numKinds][2]furthest
-	opsOf, holdsOf order // by client: operations, holds
+	of      [numKinds]overlaps
+	strikes overlaps
+	struck  []strike
 }
 
-// spanKind is a kind of span that a fault can meet.
+// spanKind is a kind of spans and of their groups.
 type spanKind uint8
 
 const (
-	holdSpan    spanKind = iota
-	heldSpan             // a hold that did not end before it began
-	opSpan               // an operation
-	acquireSpan          // an acquire
+	holdsOn    spanKind = iota // holds by their locks
+	waitsOn                    // waits by their locks
+	holdsOf                    // holds by their clients
+	heldOf                     // holds by their clients, except those that ended before they began
+	opsOf                      // operations by their clients
+	acquiresOf                 // acquires by their clients
+	anyHold                    // holds, in one group; and so on
+	anyHeld
+	anyOp
 	numKinds
 )
 

@@ -9,22 +9,41 @@ import (
 // each that does. A span belongs to a group: for example, those of one client, or of
 // one lock.
 type overlaps struct {
-	order
-	of   spanOf
-	last []int32 // a tree: leaves are the last ends of blocks, other nodes the maximum of their subtrees
-	half int     // the number of leaves, a power of two
+	first []int32 // by group: its first place; at the end, the number of places
+	// By place, which are in the order of groups, and in each group of the begins: the
+	// span, and its first and last position.
+	ids, begin, end []int32
+	last            []int32 // a tree: leaves are the last ends of blocks, other nodes the maximum of their subtrees
+	half            int     // the number of leaves, a power of two
 }
-
-// spanOf returns the group of a span, from 0, and its first and last position. The
-// group none leaves the span out.
-type spanOf func(id int32) (group, begin, end int32)
 
 // block is how many spans share a leaf.
 const block = 16
 
-// newOverlaps indexes n spans, which come in the order of their begins.
-func newOverlaps(s *scratch, groups, n int, of spanOf) *overlaps {
-	o := &overlaps{order: newOrder(s, groups, n, of), of: of, half: 1}
+// newOverlaps indexes n spans, which come in the order of their begins. of returns the
+// group of a span, from 0, and its first and last position. The group none leaves the
+// span out.
+func newOverlaps(s *scratch, groups, n int, of func(id int32) (group, begin, end int32)) overlaps {
+	o := overlaps{first: s.zeros(groups + 1), half: 1}
+	for i := range int32(n) {
+		if g, _, _ := of(i); g != none {
+			o.first[g]++
+		}
+	}
+	sum := int32(0)
+	for g, count := range o.first {
+		o.first[g], sum = sum, sum+count
+	}
+	o.ids, o.begin, o.end = s.zeros(int(sum)), s.zeros(int(sum)), s.zeros(int(sum))
+	for i := range int32(n) {
+		if g, begin, end := of(i); g != none {
+			at := o.first[g]
+			o.ids[at], o.begin[at], o.end[at] = i, begin, end
+			o.first[g]++ // it is now where the next group begins
+		}
+	}
+	copy(o.first[1:], o.first)
+	o.first[0] = 0
 	for o.half*block < len(o.ids) {
 		o.half *= 2
 	}
@@ -32,8 +51,7 @@ func newOverlaps(s *scratch, groups, n int, of spanOf) *overlaps {
 	for i := range o.last {
 		o.last[i] = none
 	}
-	for at, id := range o.ids {
-		_, _, end := of(id)
+	for at, end := range o.end {
 		leaf := o.half + at/block
 		o.last[leaf] = max(o.last[leaf], end)
 	}
@@ -57,10 +75,7 @@ func (o *overlaps) each(group, from, to int32) iter.Seq[int32] {
 // some reports whether one of these spans fits. It asks no further after the first.
 func (o *overlaps) some(group, from, to int32, fits func(id int32) bool) bool {
 	low, high := int(o.first[group]), int(o.first[group+1])
-	high = low + sort.Search(high-low, func(i int) bool {
-		_, begin, _ := o.of(o.ids[low+i])
-		return begin > to
-	})
+	high = low + sort.Search(high-low, func(i int) bool { return o.begin[low+i] > to })
 	return low < high && o.walk(1, 0, o.half*block, low, high, from, fits)
 }
 
@@ -74,55 +89,10 @@ func (o *overlaps) walk(node, at, size, low, high int, from int32, fits func(id 
 		size /= 2
 		return o.walk(2*node, at, size, low, high, from, fits) || o.walk(2*node+1, at+size, size, low, high, from, fits)
 	}
-	for _, id := range o.ids[max(low, at):min(high, at+size)] {
-		if _, _, end := o.of(id); end >= from && fits(id) {
+	for i := max(low, at); i < min(high, at+size); i++ {
+		if o.end[i] >= from && fits(o.ids[i]) {
 			return true
 		}
 	}
 	return false
-}
-
-// furthest reports whether one of many spans overlaps a range of positions, in O(log
-// n). It takes less time to build than overlaps.
-type furthest struct {
-	order
-	last []int32 // by place: the last end of the spans of the group up to there
-}
-
-// order is an order by groups, and in each group by the begins.
-type order struct {
-	first []int32 // by group: its first place; at the end, the number of ids
-	ids   []int32 // nil: the places are the ids
-}
-
-// newOrder orders n spans, which come in the order of their begins.
-func newOrder(s *scratch, groups, n int, of spanOf) order {
-	o := order{first: s.zeros(groups + 1)}
-	for i := range int32(n) {
-		if g, _, _ := of(i); g != none {
-			o.first[g]++
-		}
-	}
-	sum := int32(0)
-	for g, count := range o.first {
-		o.first[g], sum = sum, sum+count
-	}
-	o.ids = s.zeros(int(sum))
-	for i := range int32(n) {
-		if g, _, _ := of(i); g != none {
-			o.ids[o.first[g]] = i
-			o.first[g]++ // it is now where the next group begins
-		}
-	}
-	copy(o.first[1:], o.first)
-	o.first[0] = 0
-	return o
-}
-
-// id returns the id at a place.
-func (o *order) id(at int) int32 {
-	if o.ids == nil {
-		return int32(at)
-	}
-	return o.ids[at]
 }

@@ -12,7 +12,7 @@ func (t *timeline) reach() Counts {
 	c[Grants], c[Renewed], c[LostNoticed] = t.grants, t.renewals, t.losses
 	c[Promotions] = len(t.promotions)
 	for _, pos := range t.promotions {
-		if t.met(holdSpan, pos+1, pos) { // any client held
+		if t.met(anyHold, 0, pos+1, pos) { // any client held
 			c[FailoverWithHolder]++
 		}
 	}
@@ -28,12 +28,6 @@ func (t *timeline) reach() Counts {
 }
 
 func (t *timeline) reachOps(c *Counts) {
-	furthest := t.scratch.zeros(len(t.holds)) // the latest end of the holds up to here
-	var end int32
-	for i := range t.holds {
-		end = max(end, t.holds[i].end)
-		furthest[i] = end
-	}
 	for i := range t.ops {
 		o := &t.ops[i]
 		if o.verb == release && o.hold == none && t.entry(o.invoke).Grant == 0 {
@@ -41,7 +35,7 @@ func (t *timeline) reachOps(c *Counts) {
 		}
 		switch {
 		case o.verb == acquire:
-			if t.contended(o, furthest) {
+			if t.contended(o) {
 				c[Contended]++
 			}
 			if o.outcome == history.Info {
@@ -56,21 +50,8 @@ func (t *timeline) reachOps(c *Counts) {
 }
 
 // contended reports whether another client held at some time while o was open.
-func (t *timeline) contended(o *op, furthest []int32) bool {
-	last := sort.Search(len(t.holds), func(i int) bool { return t.holds[i].begin >= t.endOf(o) }) - 1
-	for i := last; i >= 0 && furthest[i] > o.invoke; i-- {
-		if h := &t.holds[i]; h.lock == o.lock && h.proc != o.proc && h.end > o.invoke {
-			return true
-		}
-		if last-i == block { // it may be far away
-			return t.contendedFar(o)
-		}
-	}
-	return false
-}
-
-func (t *timeline) contendedFar(o *op) bool {
-	return t.findHoldsOn().some(o.lock, o.invoke+1, t.endOf(o)-1, func(id int32) bool { return t.holds[id].proc != o.proc })
+func (t *timeline) contended(o *op) bool {
+	return t.spans(holdsOn).some(o.lock, o.invoke+1, t.endOf(o)-1, func(id int32) bool { return t.holds[id].proc != o.proc })
 }
 
 func (t *timeline) reachActs(c *Counts) {
@@ -122,7 +103,7 @@ func (t *timeline) resting(a *act) *hold {
 // wantedByOther reports whether another client waited for a lock at some time from one
 // position to another.
 func (t *timeline) wantedByOther(lock, client, from, to int32) bool {
-	return t.findWaitsOn().some(lock, from+1, to-1, func(i int32) bool { return t.waits[i].client != client })
+	return t.spans(waitsOn).some(lock, from+1, to-1, func(i int32) bool { return t.waits[i].client != client })
 }
 
 func (t *timeline) releasing(h *hold, pos int32) bool {
@@ -225,19 +206,19 @@ func (t *timeline) hits(f *fault) hit {
 	}
 	struck := min(f.struck-1, f.heals)
 	// A hold that f ended was open when f struck.
-	x := hit{held: t.met(holdSpan, open, f.heals), anyHolder: t.met(holdSpan, open, struck)}
+	x := hit{held: t.met(anyHold, 0, open, f.heals), anyHolder: t.met(anyHold, 0, open, struck)}
 	var operation, held bool // of a client that f acts on, while it lasted
 	for c := range t.clientsOf(f) {
-		operation = operation || t.metOf(c, opSpan, under, f.heals)
-		held = held || t.metOf(c, holdSpan, open, f.heals)
-		x.holder = x.holder || t.metOf(c, holdSpan, open, struck)
-		x.acquirer = x.acquirer || t.metOf(c, acquireSpan, under, f.start-1)
+		operation = operation || t.met(opsOf, c, under, f.heals)
+		held = held || t.met(holdsOf, c, open, f.heals)
+		x.holder = x.holder || t.met(holdsOf, c, open, struck)
+		x.acquirer = x.acquirer || t.met(acquiresOf, c, under, f.start-1)
 	}
 	switch kinds[f.kind].On {
 	case faults.OnClient:
 		x.touched = operation || held
 	case faults.OnServer, faults.OnServers:
-		x.touched = x.held || t.met(opSpan, under, f.heals)
+		x.touched = x.held || t.met(anyOp, 0, under, f.heals)
 	case faults.OnLink:
 		x.touched = operation
 		if f.hits.Set {
@@ -256,7 +237,7 @@ func (t *timeline) grantBetween(lock, client, from, to int32) bool {
 			return true
 		}
 	}
-	return t.findHoldsOn().some(lock, from+1, to-1, func(id int32) bool {
+	return t.spans(holdsOn).some(lock, from+1, to-1, func(id int32) bool {
 		h := &t.holds[id]
 		return h.begin > from && t.procs[h.proc].client != client
 	})
@@ -264,7 +245,7 @@ func (t *timeline) grantBetween(lock, client, from, to int32) bool {
 
 // coveredByOther reports whether another client held a lock throughout two positions.
 func (t *timeline) coveredByOther(lock, client, from, to int32) bool {
-	return t.findHoldsOn().some(lock, from, to, func(id int32) bool {
+	return t.spans(holdsOn).some(lock, from, to, func(id int32) bool {
 		h := &t.holds[id]
 		return t.procs[h.proc].client != client && h.begin <= from && h.end >= to
 	})

@@ -55,7 +55,7 @@ type timeline struct {
 	byServer map[string]int32 // the last fault that stops a server
 	stalls   []fault
 
-	find    finders
+	finders finders
 	excuses [2][]excusedTime // by excuse; nil: not known yet
 
 	// Memory for the judges.
