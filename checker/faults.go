@@ -31,49 +31,18 @@ func (t *timeline) nemesis(pos int32, e *history.Entry) {
 	if f.kind.ends() {
 		t.die(&f)
 	}
-	t.faults = append(t.faults, f)
-	t.file(int32(len(t.faults)) - 1)
-}
-
-// fewFaults is the number of faults up to which a linear search is used.
-const fewFaults = 32
-
-// file adds a fault to the index by id, once there are many.
-func (t *timeline) file(id int32) {
-	if len(t.faults) <= fewFaults {
-		return
-	}
-	if t.byID == nil {
-		t.byID, t.byServer = map[int][]int32{}, map[string]int32{}
-		for i := range id {
-			t.file(i)
-		}
-	}
-	f := &t.faults[id]
-	t.byID[f.id] = append(t.byID[f.id], id)
+	id := int32(len(t.faults))
+	f.before = t.faultOf.get(f.id)
+	t.faultOf.put(f.id, id)
 	if f.stopsServer() {
-		for _, name := range t.entry(f.start).On {
+		if t.byServer == nil {
+			t.byServer = map[string]int32{}
+		}
+		for _, name := range e.On {
 			t.byServer[name] = id
 		}
 	}
-}
-
-// numbered calls yield for each fault so far with that id, the last one first, until
-// yield returns false.
-func (t *timeline) numbered(id int, yield func(f *fault) bool) {
-	if t.byID != nil {
-		for _, i := range slices.Backward(t.byID[id]) {
-			if !yield(&t.faults[i]) {
-				return
-			}
-		}
-		return
-	}
-	for i := range slices.Backward(t.faults) {
-		if f := &t.faults[i]; f.id == id && !yield(f) {
-			return
-		}
-	}
+	t.faults = append(t.faults, f)
 }
 
 // readAhead reads all lines, once.
@@ -115,13 +84,12 @@ func (t *timeline) settleStalls() {
 
 // endFault ends the last fault of that name with the id of e.
 func (t *timeline) endFault(name string, pos int32, e *history.Entry) {
-	t.numbered(e.ID, func(f *fault) bool {
-		if f.ended || t.entry(f.start).F != name {
-			return true
+	for i := t.faultOf.get(e.ID); i != none; i = t.faults[i].before {
+		if f := &t.faults[i]; !f.ended && t.entry(f.start).F == name {
+			f.ended, f.end, f.heals, f.to, f.hits = true, pos, pos, e.Time, e.Hits
+			return
 		}
-		f.ended, f.end, f.heals, f.to, f.hits = true, pos, pos, e.Time, e.Hits
-		return false
-	})
+	}
 }
 
 // certain processes a line by which an announced effect has happened; name is the
@@ -131,37 +99,26 @@ func (t *timeline) endFault(name string, pos int32, e *history.Entry) {
 // the lines do not show when in between the effect came.
 func (t *timeline) certain(name string, pos int32, e *history.Entry) bool {
 	name, ends := strings.CutSuffix(name, history.EndSuffix)
-	found := false
-	t.numbered(e.ID, func(f *fault) bool {
-		switch {
+	for i := t.faultOf.get(e.ID); i != none; i = t.faults[i].before {
+		switch f := &t.faults[i]; {
 		case t.entry(f.start).F != name || ends && !f.ended:
-			return true
+			continue
 		case ends:
 			f.end, f.to, f.hits = pos, e.Time, e.Hits
 		default:
 			f.sure = min(pos, f.heals)
 		}
-		found = true
-		return false
-	})
-	return found
+		return true
+	}
+	return false
 }
 
 // promotion notes that a replica replaced another server as the master. A failover
 // lasts until the promotion, even if the old master is back earlier.
 func (t *timeline) promotion(pos int32, e *history.Entry) {
 	t.promotions = append(t.promotions, pos)
-	if t.byServer != nil {
-		if i, ok := t.byServer[e.Text]; ok {
-			t.faults[i].promote(pos, e)
-		}
-		return
-	}
-	for i := range slices.Backward(t.faults) {
-		if f := &t.faults[i]; f.stopsServer() && slices.Contains(t.entry(f.start).On, e.Text) {
-			f.promote(pos, e)
-			return
-		}
+	if i, ok := t.byServer[e.Text]; ok {
+		t.faults[i].promote(pos, e)
 	}
 }
 

@@ -62,6 +62,7 @@ func (t *timeline) take(head *history.Header, entries journal) {
 		locks:    t.locks.empty(),
 		procOf:   t.procOf.empty(n + 64),
 		holdOf:   t.holdOf.empty(n + 64),
+		faultOf:  t.faultOf.empty(n + 64),
 		scratch:  scratch{room: t.scratch.room},
 		bases:    t.bases[:0],
 		stays:    t.stays[:0],

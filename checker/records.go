@@ -159,6 +159,7 @@ type fault struct {
 	ended      bool
 	promoted   bool // a replica has replaced the server that it acts on
 	id         int
+	before     int32 // the fault with that id before it, or none
 	start, end int32 // positions of its first start and its last end line; without an end line, the size of the history
 	struck     int32 // position of its effect: earlier than start for a client that died in a pause
 	sure       int32 // position by which it certainly had its effect: start, unless a line shows more

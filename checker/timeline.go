@@ -46,12 +46,12 @@ type timeline struct {
 	names   words // of clients, in the order of clients
 	locks   words
 
-	procOf numbering     // process number → procs
-	holdOf numbering     // grant → holds
-	unsure map[int]int32 // by its grant: an indeterminate acquire
+	procOf  numbering     // process number → procs
+	holdOf  numbering     // grant → holds
+	faultOf numbering     // id → the last of faults
+	unsure  map[int]int32 // by its grant: an indeterminate acquire
 
 	ahead    *ahead           // nil: no client was killed
-	byID     map[int][]int32  // faults, where there are many
 	byServer map[string]int32 // the last fault that stops a server
 	stalls   []fault
 
