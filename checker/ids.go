@@ -8,46 +8,32 @@ const none int32 = -1
 // words gives each word a number, from 0.
 type words struct {
 	list []string
-	of   map[string]int32 // only once there are many
+	of   map[string]int32
 }
 
 // empty returns a new list, in the memory of w.
-func (w *words) empty() words { return words{list: w.list[:0]} }
-
-// fewWords is the number of words up to which a linear search is used. It is quicker
-// than a map, and a run has few clients and locks.
-const fewWords = 8
+func (w *words) empty() words {
+	clear(w.of)
+	return words{w.list[:0], w.of}
+}
 
 // find returns the number of word, or none.
 func (w *words) find(word string) int32 {
-	if w.of != nil {
-		if id, ok := w.of[word]; ok {
-			return id
-		}
-		return none
-	}
-	for id, other := range w.list {
-		if other == word {
-			return int32(id)
-		}
+	if id, ok := w.of[word]; ok {
+		return id
 	}
 	return none
 }
 
 // id returns the number of word, which may be a new one.
 func (w *words) id(word string) int32 {
-	if id := w.find(word); id != none {
-		return id
-	}
-	id := int32(len(w.list))
-	w.list = append(w.list, word)
-	if w.of == nil && len(w.list) > fewWords {
-		w.of = make(map[string]int32, 2*len(w.list))
-		for i, other := range w.list {
-			w.of[other] = int32(i)
+	id, ok := w.of[word]
+	if !ok {
+		if w.of == nil {
+			w.of = map[string]int32{}
 		}
-	} else if w.of != nil {
-		w.of[word] = id
+		id = int32(len(w.list))
+		w.of[word], w.list = id, append(w.list, word)
 	}
 	return id
 }
