@@ -56,7 +56,7 @@ func BenchmarkExamine(b *testing.B) {
 	h := busyRun(b, 100)
 	b.ReportAllocs()
 	for b.Loop() {
-		Examine(h)
+		new(Examiner).Examine(h)
 	}
 }
 

@@ -50,7 +50,7 @@ func (s Second) Total() int { return s.Agreed + s.Undecided + s.Disagreed }
 // and the reason begins with "the judges disagree".
 func JudgeBoth(h *history.History) []Verdict {
 	verdicts := Judge(h)
-	Confirm(h, verdicts)
+	confirm(journal{list: h.Entries}, verdicts, referenceSteps)
 	return verdicts
 }
 
@@ -104,12 +104,8 @@ func judgeWithin(ctx context.Context, j journal, read func() *timeline) []Verdic
 	}
 }
 
-// Confirm asks Porcupine about verdicts on h, in place: see JudgeBoth.
-func Confirm(h *history.History, verdicts []Verdict) {
-	confirm(journal{list: h.Entries}, verdicts, referenceSteps)
-}
-
-// Sample does the same for one of many runs, with less effort.
+// Sample asks Porcupine about verdicts on h, in place: see JudgeBoth. It takes less
+// effort, for one of many runs.
 func Sample(h *history.History, verdicts []Verdict) {
 	confirm(journal{list: h.Entries}, verdicts, sampleSteps)
 }

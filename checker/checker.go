@@ -108,17 +108,12 @@ func ReachHazards(h *history.History) (Counts, HazardSet) {
 	return c, t.hazards(&c)
 }
 
-// Examine does the work of Judge, Reach and ReachHazards for little more than the
-// price of one of them.
-func Examine(h *history.History) ([]Verdict, Counts, HazardSet) {
-	return new(Examiner).Examine(h)
-}
-
 // Examiner examines one history after another in the same memory. The zero
 // Examiner is ready.
 type Examiner struct{ timeline timeline }
 
-// Examine is like the function Examine. The verdicts are valid until the next call.
+// Examine does the work of Judge, Reach and ReachHazards for little more than the
+// price of one of them. The verdicts are valid until the next call.
 func (x *Examiner) Examine(h *history.History) ([]Verdict, Counts, HazardSet) {
 	x.timeline.read(h)
 	verdicts, reached := x.timeline.judge(), x.timeline.reach()

@@ -32,7 +32,7 @@ func FuzzJudge(f *testing.F) {
 		for e, err := r.Next(); err == nil; e, err = r.Next() {
 			h.Entries = append(h.Entries, e)
 		}
-		verdicts, _, _ := Examine(h)
+		verdicts, _, _ := new(Examiner).Examine(h)
 		for i, v := range JudgeBoth(h) {
 			if again := verdicts[i]; v.Outcome == 0 || (v.Outcome != Unknown && v.Outcome != again.Outcome) {
 				t.Errorf("%s is %s with Porcupine, and %s without", v.Property, v.Outcome, again.Outcome)

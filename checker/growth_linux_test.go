@@ -142,7 +142,7 @@ func grows(t *testing.T, work func(*history.History)) {
 }
 
 func TestTheWorkGrowsWithTheHistory(t *testing.T) {
-	grows(t, func(h *history.History) { checker.Examine(h) })
+	grows(t, func(h *history.History) { new(checker.Examiner).Examine(h) })
 }
 
 // Every story of a history is written: of each violation, and without one.
@@ -150,7 +150,7 @@ func TestTheWorkForAStoryGrowsWithTheHistory(t *testing.T) {
 	verdicts := map[*history.History][]checker.Verdict{}
 	grows(t, func(h *history.History) {
 		if verdicts[h] == nil {
-			verdicts[h], _, _ = checker.Examine(h)
+			verdicts[h], _, _ = new(checker.Examiner).Examine(h)
 		}
 		calm := false
 		for _, v := range verdicts[h] {

@@ -89,6 +89,3 @@ const (
 	Undecided Opinion = "undecided" // its budget ended, or the history is too long
 	Disagreed Opinion = "disagreed"
 )
-
-// Opinions lists all opinions.
-var Opinions = [...]Opinion{Agreed, Undecided, Disagreed}

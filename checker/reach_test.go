@@ -315,15 +315,6 @@ func TestCountsAddUp(t *testing.T) {
 	}
 }
 
-func TestExamineIsJudgeAndReach(t *testing.T) {
-	t.Parallel()
-	h := story(t, exclusionSpecs[1].story)
-	verdicts, counts, _ := Examine(h)
-	if told(verdicts, Exclusion) != told(Judge(h), Exclusion) || counts != Reach(h) {
-		t.Error("they differ")
-	}
-}
-
 // An Examiner that has seen other histories judges like a new one.
 func TestAnExaminerRemembersNothing(t *testing.T) {
 	t.Parallel()
