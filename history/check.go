@@ -6,29 +6,15 @@ import (
 	"time"
 )
 
-// An InvalidError describes an entry that cannot follow the entries before it.
-type InvalidError struct {
-	Position int // in History.Entries
-	Index    int // of the entry
-	Err      error
-}
-
-// Error names the entry by its index and its position, counted from 1.
-func (e *InvalidError) Error() string {
-	return fmt.Sprintf("entry %d (index %d): %v", e.Position+1, e.Index, e.Err)
-}
-
-// Unwrap returns the error without the position.
-func (e *InvalidError) Unwrap() error { return e.Err }
-
-// Check checks that h could have been recorded. It returns an *InvalidError for
-// the first entry that could not. A history may end at any point.
+// Check checks that h could have been recorded. Its error names the first entry that
+// cannot follow the entries before it, by its position, counted from 1, and its index.
+// A history may end at any point.
 func Check(h *History) error {
 	var valid validity
 	for i := range h.Entries {
 		e := &h.Entries[i]
 		if err := valid.add(e); err != nil {
-			return &InvalidError{Position: i, Index: e.Index, Err: err}
+			return fmt.Errorf("entry %d (index %d): %w", i+1, e.Index, err)
 		}
 	}
 	return nil
