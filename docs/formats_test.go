@@ -1,22 +1,32 @@
 package docs
 
 import (
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
 )
 
 // TestTheHistoryInEDNIsReadAsThePageSays reads and judges the EDN history of record.md.
 func TestTheHistoryInEDNIsReadAsThePageSays(t *testing.T) {
 	t.Parallel()
-	h, lines, warnings, err := formats.Decode(strings.NewReader(snippet(t, "record.md", "edn")), "record.md")
-	if err != nil || len(warnings) > 0 {
-		t.Fatal(err, warnings)
+	in, err := formats.NewReader(strings.NewReader(snippet(t, "record.md", "edn")), "record.md", formats.Reading{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(h.Entries) != 7 || lines[6] != 7 {
-		t.Fatalf("%d entries, on the lines %v", len(h.Entries), lines)
+	h := &history.History{Header: in.Header()}
+	for e, err := in.Next(); !errors.Is(err, io.EOF); e, err = in.Next() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Add(e)
+	}
+	if len(h.Entries) != 7 || in.Line() != 7 || len(in.Warnings()) > 0 {
+		t.Fatalf("%d entries, the last one on line %d, and the warnings %v", len(h.Entries), in.Line(), in.Warnings())
 	}
 	if e := h.Entries[3]; e.Client != "c2" || e.Lock != "a" || e.Error != "already-held" {
 		t.Errorf("line 4 says %+v", e)

@@ -1,23 +1,29 @@
 package formats_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/history/formats"
 )
 
-func ExampleDecode() {
-	h, lines, _, err := formats.Decode(strings.NewReader(`
+func ExampleNewReader() {
+	in, err := formats.NewReader(strings.NewReader(`
 {:process 0, :type :invoke, :f :acquire, :time 0}
 {:process 0, :type :ok, :f :acquire, :time 5000000}
-`), "history.edn")
+`), "history.edn", formats.Reading{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for i, e := range h.Entries {
-		fmt.Printf("line %d: %v %s %s\n", lines[i], e.Time, e.F, e.Type)
+	for e, err := in.Next(); !errors.Is(err, io.EOF); e, err = in.Next() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("line %d: %v %s %s\n", in.Line(), e.Time, e.F, e.Type)
 	}
 	// Output:
 	// line 2: 0s acquire invoke

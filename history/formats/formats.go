@@ -95,27 +95,6 @@ func (r *Reader) Next() (history.Entry, error) {
 	return history.Entry{}, place(err, r.name, r.line+1)
 }
 
-// Decode reads a whole history; lines[i] is the line on which Entries[i] begins.
-// Errors are those of NewReader and Next.
-func Decode(r io.Reader, name string) (h *history.History, lines []int, warnings []history.Warning, err error) {
-	in, err := NewReader(r, name, Reading{})
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	h = &history.History{Header: in.Header()}
-	for {
-		e, err := in.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return h, lines, in.Warnings(), nil
-		case err != nil:
-			return nil, nil, in.Warnings(), err
-		}
-		h.Add(e)
-		lines = append(lines, in.Line())
-	}
-}
-
 // detect detects the format from the beginning of a file.
 func detect(in *bufio.Reader, name string) (string, error) {
 	for n := 1; ; n = in.Buffered() + 1 {

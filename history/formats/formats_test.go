@@ -17,7 +17,7 @@ import (
 
 func decode(t *testing.T, text string) (*history.History, []int, []history.Warning) {
 	t.Helper()
-	h, lines, warnings, err := formats.Decode(strings.NewReader(text), "file")
+	h, lines, warnings, err := decodeAll(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,6 +25,26 @@ func decode(t *testing.T, text string) (*history.History, []int, []history.Warni
 		t.Fatal(err)
 	}
 	return h, lines, warnings
+}
+
+// decodeAll reads a whole history, and the line on which each entry begins.
+func decodeAll(r io.Reader) (h *history.History, lines []int, warnings []history.Warning, err error) {
+	in, err := formats.NewReader(r, "file", formats.Reading{})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	h = &history.History{Header: in.Header()}
+	for {
+		e, err := in.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return h, lines, in.Warnings(), nil
+		case err != nil:
+			return nil, nil, in.Warnings(), err
+		}
+		h.Add(e)
+		lines = append(lines, in.Line())
+	}
 }
 
 // short writes entries as JSON Lines without index and time.
@@ -407,7 +427,7 @@ func TestWhatIsWrongIsSaidWithItsLine(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h, _, _, err := formats.Decode(strings.NewReader(c.text), "file")
+			h, _, _, err := decodeAll(strings.NewReader(c.text))
 			if err == nil {
 				t.Fatalf("it is a history of %d entries", len(h.Entries))
 			}
@@ -516,7 +536,7 @@ func TestAFileIsReadAsFarAsItGoes(t *testing.T) {
 			whole, lines, _ := decode(t, c.text)
 			for n := range len(c.text) {
 				text := c.text[:n]
-				h, _, warnings, err := formats.Decode(strings.NewReader(text), "file")
+				h, _, warnings, err := decodeAll(strings.NewReader(text))
 				if err != nil {
 					first := strings.Join(strings.SplitAfter(c.text, "\n")[:lines[0]], "")
 					if want := "the file is cut off in its first "; !strings.Contains(err.Error(), want) || n >= len(first) {
@@ -629,7 +649,7 @@ func TestAHeaderMakesOurFormatComeFirst(t *testing.T) {
 func TestErrorsOfTheReaderBelowNameTheFile(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "[", "[" + invoked, invoked, two, `[{"process":0,"type":"invoke","f":"try"}`, `{"lockcheck":1}` + "\n"} {
-		_, _, _, err := formats.Decode(io.MultiReader(strings.NewReader(text), broken{}), "file")
+		_, _, _, err := decodeAll(io.MultiReader(strings.NewReader(text), broken{}))
 		if !errors.Is(err, os.ErrPermission) || !strings.HasPrefix(err.Error(), "file: ") {
 			t.Errorf("%q: got %v", text, err)
 		}
@@ -648,7 +668,7 @@ func (o oneByte) Read(b []byte) (int, error) { return o.r.Read(b[:1]) }
 func TestAPipeIsReadAsItComes(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{two, invoked + tried, " [ " + invoked + tried + "]", `[ { "process":0,"type":"invoke","f":"try"},{"process":0,"type":"ok","f":"try"}]`} {
-		h, _, _, err := formats.Decode(oneByte{strings.NewReader(text)}, "file")
+		h, _, _, err := decodeAll(oneByte{strings.NewReader(text)})
 		if err != nil || len(h.Entries) != 2 {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -50,7 +50,7 @@ func writeAs(t fataler, header history.Header, h *history.History, format string
 }
 
 func read(t fataler, b []byte) *history.History {
-	h, _, warnings, err := formats.Decode(bytes.NewReader(b), "file")
+	h, _, warnings, err := decodeAll(bytes.NewReader(b))
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("%v %v\n%s", err, warnings, b)
 	}
@@ -281,7 +281,7 @@ func TestPiecesOfHistoriesAreReadOrRefused(t *testing.T) {
 // readable checks that an accepted file is a history that can be written and read
 // again in every format.
 func readable(t fataler, data []byte) {
-	h, lines, _, err := formats.Decode(bytes.NewReader(data), "fuzz")
+	h, lines, _, err := decodeAll(bytes.NewReader(data))
 	if err != nil {
 		if _, ok := errors.AsType[*history.SyntaxError](err); !ok {
 			t.Fatalf("%T: %v", err, err)
