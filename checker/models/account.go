@@ -18,7 +18,6 @@ type Options struct {
 
 	Timeout time.Duration // for all searches of Porcupine; 0: no limit
 	Memory  int64         // bytes that the program may use while Porcupine searches; 0: no limit
-	Whole   bool          // do not cut Porcupine's searches in time
 }
 
 // account is a history as operations on locks. The judges need nothing else of it.

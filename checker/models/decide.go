@@ -10,10 +10,7 @@ import (
 
 // decide leaves the decision to Porcupine, piece by piece. reason says why.
 func (o *object) decide(b *budget, reason string) finding {
-	pieces := []piece{{start: o.start(), own: o.operations(0, never)}}
-	if !b.limits.Whole {
-		pieces = o.cut()
-	}
+	pieces := o.cut()
 	open, why, decided := piece{}, "", 0
 	for _, p := range pieces {
 		out, reason := b.search(o, p.ops(), p.start, 0)
