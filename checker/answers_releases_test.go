@@ -9,19 +9,9 @@ var releaseSpecs = []spec{
 		3 c1 release
 		4 c1 release ok
 		6 mysql lose of=c1 key=k text=session-over`, `violated 2,4,5,6: c1 was told at 4.000 s that it released the lock, but the entry that mysql made for it at 1.000 s was still there, and ended by itself at 6.000 s.`},
-	{"a release that said yes, and a crash takes the entry", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
-		3 c1 release
-		4 c1 release ok
+	{"a release that said yes, and a crash takes the entry", keyedReleased + `
 		6 redis lose of=c1 key=k`, "valid"},
-	{"a release that said yes, and its request arrives later", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
-		3 c1 release
-		4 c1 release ok
+	{"a release that said yes, and its request arrives later", keyedReleased + `
 		6 redis remove of=c1 by=c1 key=k`, "valid"},
 	{"a release that said yes, and the next one takes over the row when its time is over", `
 		0 c1 acquire
@@ -41,36 +31,24 @@ var releaseSpecs = []spec{
 		5 c2 acquire
 		6 mysql takeover of=c1 by=c2 key=k
 		6 c2 acquire ok until=16`, "valid"},
-	{"a release while the entry ends", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"a release while the entry ends", keyed + `
 		10 c1 release
 		11 redis expire of=c1 key=k
 		11 c1 release ok`, "valid"},
-	{"an entry that came back while it was released, and ends", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"an entry that came back while it was released, and ends", keyed1 + `
 		3 c1 release
 		3 redis-1 remove of=c1 by=c1 key=k
 		4 redis-1b promote text=redis-1
 		4 redis-1b grant of=c1 key=k
 		5 c1 release ok
 		11 redis-1b expire of=c1 key=k`, "valid"},
-	{"a release at a server that is master no longer, and the entry ends on the new one", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"a release at a server that is master no longer, and the entry ends on the new one", keyed1 + `
 		3 redis-1b promote text=redis-1
 		4 c1 release
 		5 redis-1 remove of=c1 by=c1 key=k
 		5 c1 release ok
 		11 redis-1b expire of=c1 key=k`, "valid"},
-	{"a release that knows nothing, and the entry ends on the new master", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"a release that knows nothing, and the entry ends on the new master", keyed1 + `
 		3 redis-1b promote text=redis-1
 		4 c1 release
 		5 c1 release ok
@@ -112,10 +90,7 @@ var releaseSpecs = []spec{
 		3 n1 remove of=c1 by=c1 key=k
 		4 c1 release ok
 		30 c2 acquire`, "valid"},
-	{"an extend whose ok came between the lines of a kill", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"an extend whose ok came between the lines of a kill", keyed + `
 		3 c2 acquire
 		4 redis grant of=c2 by=c2 key=k
 		5 c2 acquire ok
@@ -138,10 +113,7 @@ var releaseSpecs = []spec{
 
 // renewalSpecs have extends and renewals in the background.
 var renewalSpecs = []spec{
-	{"an extend that said yes after another client was granted", `
-		.observes
-		0 c1 acquire
-		0 c1 acquire ok until=10
+	{"an extend that said yes after another client was granted", observed + `
 		11 c2 acquire
 		11 c2 acquire ok until=21
 		12 c2 release
@@ -194,27 +166,18 @@ var renewalSpecs = []spec{
 		13 c1 extend
 		13 redis prolong of=c1 by=c1 key=k
 		13 c1 extend ok until=23`, "valid"},
-	{"the other client was granted it while the extend was under way", `
-		.observes
-		0 c1 acquire
-		0 c1 acquire ok until=10
+	{"the other client was granted it while the extend was under way", observed + `
 		9 c1 extend
 		30 c2 acquire
 		30 c2 acquire ok until=40
 		31 c1 extend ok until=19`, "n/a: the history does not say what the servers did to the entries of their stores"},
-	{"a renewal in the background after another client held the lock", `
-		.observes
-		0 c1 acquire
-		0 c1 acquire ok until=10
+	{"a renewal in the background after another client held the lock", observed + `
 		11 c2 acquire
 		11 c2 acquire ok until=21
 		12 c2 release
 		12 c2 release ok
 		15 c1 valid until=25`, `violated 2,4,7: c1 reported at 15.000 s that it still held the lock, which it was granted at 0.000 s, but c2 was granted it at 11.000 s, in between.`},
-	{"a renewal that may have been asked for before another client was granted the lock", `
-		.observes
-		0 c1 acquire
-		0 c1 acquire ok until=10
+	{"a renewal that may have been asked for before another client was granted the lock", observed + `
 		11 c2 acquire
 		11 c2 acquire ok until=21
 		12 c1 valid until=14`, "n/a: the history does not say what the servers did to the entries of their stores"},
@@ -257,10 +220,7 @@ var renewalSpecs = []spec{
 		3 c1 extend grant=1 lock=a
 		3 redis prolong of=c1 by=c1 key=a
 		3 c1 extend ok until=13 grant=1 lock=a`, "valid"},
-	{"a third client, and the first renewal that is wrong", `
-		.observes
-		0 c1 acquire
-		0 c1 acquire ok until=10
+	{"a third client, and the first renewal that is wrong", observed + `
 		5 c1 extend
 		5 c1 extend ok until=15
 		16 c2 acquire

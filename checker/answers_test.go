@@ -1,10 +1,7 @@
 package checker
 
 var answersSpecs = []spec{
-	{"yes was yes, and no was no", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"yes was yes, and no was no", keyed + `
 		3 c2 try
 		4 c2 try fail error=held
 		5 c1 release
@@ -43,10 +40,7 @@ var answersSpecs = []spec{
 		4 c2 acquire
 		5 redis grant of=c2 by=c2 key=k2
 		6 c2 acquire ok`, "valid"},
-	{"a no after taking over", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"a no after taking over", keyed + `
 		3 c2 acquire
 		4 redis takeover of=c1 by=c2 key=k
 		5 c2 acquire fail error=held`, `violated 4,5,6: c2 was told at 5.000 s that it did not get the lock, but redis held its entry since 4.000 s, which was still there at the end.`},
@@ -58,20 +52,14 @@ var answersSpecs = []spec{
 		12 c2 acquire
 		13 redis grant of=c2 by=c2 key=k
 		14 c2 acquire ok`, "valid"},
-	{"a yes that no server knows of", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"a yes that no server knows of", keyed + `
 		3 c2 acquire
 		4 c2 acquire ok`, `violated 4,5: c2 was told at 4.000 s that it got the lock, for which it had asked at 3.000 s, and no server had granted it.`},
 	{"a yes before the server granted it", `
 		0 c1 acquire
 		2 c1 acquire ok
 		3 redis grant of=c1 by=c1 key=k`, `violated 1,2: c1 was told at 2.000 s that it got the lock, for which it had asked at 0.000 s, and no server had granted it.`},
-	{"a yes by takeover", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"a yes by takeover", keyed + `
 		3 c2 acquire
 		13 redis takeover of=c1 by=c2 key=k
 		14 c2 acquire ok`, "valid"},
@@ -80,26 +68,13 @@ var answersSpecs = []spec{
 		1 redis grant of=c1 by=c1 key=k
 		2 redis prolong of=c1 by=c1 key=k
 		3 c1 acquire ok`, "valid"},
-	{"a nested yes rests on the entry that is there", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"a nested yes rests on the entry that is there", keyed + `
 		3 c1 acquire
 		4 c1 acquire ok`, "valid"},
-	{"a release that said yes, and T later the entry is there", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
-		3 c1 release
-		4 c1 release ok
+	{"a release that said yes, and T later the entry is there", keyedReleased + `
 		5 c2 try
 		15 c2 try fail error=held`, `violated 2,4,5: c1 was told at 4.000 s that it released the lock, but the entry that redis made for it at 1.000 s was still there at 15.000 s.`},
-	{"a release that said yes, and the history ends before T has passed", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
-		3 c1 release
-		4 c1 release ok
+	{"a release that said yes, and the history ends before T has passed", keyedReleased + `
 		5 c2 try
 		14.9 c2 try fail error=held`, "valid"},
 	{"a release that said yes, without any T", `
@@ -109,19 +84,11 @@ var answersSpecs = []spec{
 		2 c1 acquire ok
 		3 c1 release
 		4 c1 release ok`, "valid"},
-	{"a release that said yes, and the entry went by itself", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
-		3 c1 release
-		4 c1 release ok
+	{"a release that said yes, and the entry went by itself", keyedReleased + `
 		11 redis expire of=c1 key=k
 		50 c2 try
 		50 c2 try fail error=held`, `violated 2,4,5,6: c1 was told at 4.000 s that it released the lock, but the entry that redis made for it at 1.000 s was still there, and ended by itself at 11.000 s.`},
-	{"a release that said no is not held to it", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"a release that said no is not held to it", keyed + `
 		3 c1 release
 		4 c1 release fail error=not-held
 		50 c2 try
@@ -136,29 +103,20 @@ var answersSpecs = []spec{
 		4 c1 release ok
 		50 c2 try
 		50 c2 try fail error=held`, `violated 3,5,7: c1 was told at 4.000 s that it released the lock, but the entry that n2 made for it at 1.000 s was still there at 50.000 s.`},
-	{"an entry that a new master removes", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"an entry that a new master removes", keyed1 + `
 		3 c1 release
 		4 redis-2 remove of=c1 by=c1 key=k
 		4 c1 release ok
 		50 c2 try
 		50 c2 try fail error=held`, "valid"},
-	{"an entry that the new master had not got", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"an entry that the new master had not got", keyed1 + `
 		3 redis-1b promote text=redis-1
 		3 redis-1b lose of=c1 key=k
 		4 c1 release
 		4 c1 release ok
 		50 c2 try
 		50 c2 try fail error=held`, "valid"},
-	{"an entry that the new master had, and that stays there", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"an entry that the new master had, and that stays there", keyed1 + `
 		3 redis-1b promote text=redis-1
 		4 c1 release
 		4 c1 release ok
@@ -187,10 +145,7 @@ var answersSpecs = []spec{
 		5 c1 release ok
 		50 c2 try
 		50 c2 try fail error=held`, `violated 3,7,8: c1 was told at 5.000 s that it released the lock, but the entry that redis-2 made for it at 1.000 s was still there at 50.000 s.`},
-	{"a release at a server that is master no longer", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"a release at a server that is master no longer", keyed1 + `
 		3 redis-1b promote text=redis-1
 		4 c1 release
 		5 redis-1 remove of=c1 by=c1 key=k
@@ -214,10 +169,7 @@ var answersSpecs = []spec{
 		7 c2 release ok
 		50 c3 try
 		50 c3 try fail error=held`, "valid"},
-	{"an entry comes back whose removal a failover lost, and goes", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"an entry comes back whose removal a failover lost, and goes", keyed1 + `
 		3 c1 release
 		3 redis-1 remove of=c1 by=c1 key=k
 		3 c1 release ok
@@ -226,10 +178,7 @@ var answersSpecs = []spec{
 		11 redis-1b expire of=c1 key=k
 		50 c2 try
 		50 c2 try fail error=held`, "valid"},
-	{"an entry comes back and has not had its time", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"an entry comes back and has not had its time", keyed1 + `
 		3 c1 release
 		3 redis-1 remove of=c1 by=c1 key=k
 		3 c1 release ok
@@ -237,10 +186,7 @@ var answersSpecs = []spec{
 		8 redis-1b grant of=c1 key=k
 		17.9 c2 try
 		17.9 c2 try fail error=held`, "valid"},
-	{"an entry comes back and stays", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"an entry comes back and stays", keyed1 + `
 		3 c1 release
 		3 redis-1 remove of=c1 by=c1 key=k
 		3 c1 release ok
@@ -248,20 +194,14 @@ var answersSpecs = []spec{
 		8 redis-1b grant of=c1 key=k
 		19 c2 try
 		19 c2 try fail error=held`, `violated 4,6,8: c1 was told at 3.000 s that it released the lock, but from 8.000 s on redis-1b had an entry for it again, which was still there at 19.000 s.`},
-	{"an entry comes back because a crash lost its removal, and has not had its time", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"an entry comes back because a crash lost its removal, and has not had its time", keyed + `
 		3 c1 release
 		3 redis remove of=c1 by=c1 key=k
 		3 c1 release ok
 		8 redis grant of=c1 key=k
 		17.9 c2 try
 		17.9 c2 try fail error=held`, "valid"},
-	{"an entry comes back because a crash lost its removal, and stays", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
+	{"an entry comes back because a crash lost its removal, and stays", keyed + `
 		3 c1 release
 		3 redis remove of=c1 by=c1 key=k
 		3 c1 release ok
@@ -334,12 +274,7 @@ var answersSpecs = []spec{
 		9 redis-3 grant from=c1 by=c1 key=k
 		14 c2 try
 		14 c2 try fail error=held`, "valid"},
-	{"the first lie in the order of lines", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1 key=k
-		2 c1 acquire ok
-		3 c1 release
-		4 c1 release ok
+	{"the first lie in the order of lines", keyedReleased + `
 		5 c2 acquire
 		6 c2 acquire ok
 		50 c3 try

@@ -108,9 +108,7 @@ func TestJudgingEndsInTime(t *testing.T) {
 
 // For both judges, a value without a recorded write was written by another program.
 func TestAWriteBesideTheRecordIsNoDisagreement(t *testing.T) {
-	v := verdictOn(JudgeBoth(story(t, `
-		0 c1 acquire
-		1 c1 acquire ok
+	v := verdictOn(JudgeBoth(story(t, granted1+`
 		2 c1 write value=1
 		3 resource write by=c1 value=1 was=0
 		4 c1 write ok value=1

@@ -1,11 +1,7 @@
 package checker
 
 var exclusionSpecs = []spec{
-	{"one holder after the other", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"one holder after the other", released + `
 		4 c2 acquire ok
 		5 c1 release ok`, "valid"},
 	{"a second grant before the release", `
@@ -25,16 +21,11 @@ var exclusionSpecs = []spec{
 		1 c1 acquire ok lock=a
 		1 c2 acquire lock=b
 		2 c2 acquire ok lock=b`, "valid"},
-	{"a client that goes on after an info is the same holder", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c1 extend
+	{"a client that goes on after an info is the same holder", extended + `
 		3 c1 extend info error=timeout
 		4 c1' acquire
 		5 c1' acquire ok`, "valid"},
-	{"processes of one client that work side by side are not", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"processes of one client that work side by side are not", granted1 + `
 		4 c1' acquire
 		5 c1' acquire ok`, `violated 2,4: c1 (process 1) was granted the lock at 1.000 s and was still holding it, and c1 (process 2) was granted it at 5.000 s.`},
 	{"readers hold together", `
@@ -49,81 +40,51 @@ var exclusionSpecs = []spec{
 		3 c2 acquire ok shared=true
 		4 c2 acquire
 		5 c2 acquire ok`, `violated 2,6: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
-	{"a reader while somebody writes", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a reader while somebody writes", granted1 + `
 		2 c2 acquire shared=true
 		3 c2 acquire ok shared=true`, `violated 2,4: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 3.000 s.`},
-	{"a hold ends when its release is invoked, whatever comes of it", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a hold ends when its release is invoked, whatever comes of it", granted1 + `
 		2 c1 release
 		2 c2 acquire
 		3 c2 acquire ok
 		4 c1 release fail error=not-held`, "valid"},
-	{"a hold ends with an extend that says lost", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c1 extend
+	{"a hold ends with an extend that says lost", extended + `
 		3 c1 extend fail error=lost
 		4 c2 acquire
 		5 c2 acquire ok`, "valid"},
-	{"a hold ends with an extend that says not-held", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c1 extend
+	{"a hold ends with an extend that says not-held", extended + `
 		3 c1 extend fail error=not-held
 		4 c2 acquire
 		5 c2 acquire ok`, "valid"},
-	{"a hold survives an extend that fails for another reason", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c1 extend
+	{"a hold survives an extend that fails for another reason", extended + `
 		3 c1 extend fail error=unavailable
 		4 c2 acquire
 		5 c2 acquire ok`, `violated 2,6: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
-	{"a hold survives an extend without an answer", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c1 extend
+	{"a hold survives an extend without an answer", extended + `
 		3 c1 extend info error=timeout
 		4 c2 acquire
 		5 c2 acquire ok`, `violated 2,6: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
-	{"a hold ends when the lock reports its loss", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a hold ends when the lock reports its loss", granted1 + `
 		2 c1 lost
 		4 c2 acquire
 		5 c2 acquire ok`, "valid"},
-	{"a hold ends when its client is killed", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a hold ends when its client is killed", granted1 + `
 		2 nemesis kill id=1 on=c1
 		4 c2 acquire
 		5 c2 acquire ok`, "valid"},
-	{"a hold ends when its client loses power", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a hold ends when its client loses power", granted1 + `
 		2 nemesis poweroff id=1 on=c1
 		4 c2 acquire
 		5 c2 acquire ok`, "valid"},
-	{"the kill of another client ends nothing", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"the kill of another client ends nothing", granted1 + `
 		2 nemesis kill id=1 on=c3
 		4 c2 acquire
 		5 c2 acquire ok`, `violated 2,5: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
-	{"a client that is killed in a pause held until the pause began", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"a client that is killed in a pause held until the pause began", contended + `
 		2 nemesis pause id=1 on=c1
 		5 c2 acquire ok
 		6 nemesis kill id=2 on=c1`, "valid"},
-	{"a client that is paused holds", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"a client that is paused holds", contended + `
 		2 nemesis pause id=1 on=c1
 		5 c2 acquire ok
 		6 nemesis pause-end id=1 on=c1
@@ -137,9 +98,7 @@ var exclusionSpecs = []spec{
 		5 c2 acquire
 		6 c2 acquire ok
 		7 nemesis kill id=2 on=c1`, `violated 5,7,8: c1 was granted the lock at 4.000 s and held it until 7.000 s, and c2 was granted it at 6.000 s.`},
-	{"a pause whose end has two lines lasts up to the second, though its start has one", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a pause whose end has two lines lasts up to the second, though its start has one", granted1 + `
 		2 nemesis pause id=1 on=c1
 		3 c2 acquire
 		4 c2 acquire ok
@@ -187,16 +146,12 @@ var exclusionSpecs = []spec{
 		5 c2 release
 		6 nemesis kill-done id=2 on=c2
 		7 c2 release info error=crashed`, `violated 2,4,5: c2 was granted the lock at 1.000 s and held it until 4.000 s, and c1 was granted it at 3.000 s.`},
-	{"a worker that died held until its last line", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a worker that died held until its last line", granted1 + `
 		2 c1 write value=1
 		3 c2 acquire
 		4 c2 acquire ok
 		5 c1 write info error=crashed`, "valid"},
-	{"a client that ended by itself held until its last line", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a client that ended by itself held until its last line", granted1 + `
 		3 c2 acquire
 		4 c2 acquire ok
 		5 nemesis exit on=c1`, "valid"},
@@ -223,32 +178,18 @@ var exclusionSpecs = []spec{
 		5 c1 acquire ok grant=3
 		6 c2' extend grant=2
 		7 c2' extend ok grant=2`, "valid"},
-	{"a worker that died held up to its last line", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c2 acquire
-		2 c2 acquire ok
+	{"a worker that died held up to its last line", granted2 + `
 		3 c1 write value=1
 		4 c1 write ok value=1
 		5 c1 release
 		6 c1 release info error=crashed`, `violated 2,4,6: c1 was granted the lock at 1.000 s and held it until 4.000 s, and c2 was granted it at 2.000 s.`},
-	{"an invoke, which the harness writes, is no sign of life", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c2 acquire
-		2 c2 acquire ok
+	{"an invoke, which the harness writes, is no sign of life", granted2 + `
 		3 c1 write value=1
 		5 c1 write info error=crashed`, "valid"},
-	{"a release that the harness wrote for a worker that had died ends nothing later", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c2 acquire
-		2 c2 acquire ok
+	{"a release that the harness wrote for a worker that had died ends nothing later", granted2 + `
 		3 c1 release
 		5 c1 release info error=crashed`, "valid"},
-	{"a release that is invoked in the pause in which its client is killed", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a release that is invoked in the pause in which its client is killed", granted1 + `
 		2 nemesis pause id=1 on=c1
 		3 c2 acquire
 		4 c2 acquire ok
@@ -267,18 +208,14 @@ var exclusionSpecs = []spec{
 		3 nemesis kill id=1 on=c1
 		4 c1 acquire ok
 		5 c2 release`, "valid"},
-	{"a pause without an id ends with its own end", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a pause without an id ends with its own end", granted1 + `
 		2 nemesis partition on=c1,redis
 		3 nemesis pause on=c1
 		4 nemesis partition-end on=c1,redis
 		5 c2 acquire
 		12 c2 acquire ok
 		13 nemesis kill on=c1`, "valid"},
-	{"a nested acquire deepens the hold of its process", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a nested acquire deepens the hold of its process", granted1 + `
 		2 c1 acquire
 		3 c1 acquire ok
 		4 c1 release
@@ -286,9 +223,7 @@ var exclusionSpecs = []spec{
 		6 c1 release
 		7 c2 acquire
 		8 c2 acquire ok`, "valid"},
-	{"after the inner release the outer hold goes on", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"after the inner release the outer hold goes on", granted1 + `
 		2 c1 acquire
 		3 c1 acquire ok
 		4 c1 release
@@ -296,9 +231,7 @@ var exclusionSpecs = []spec{
 		6 c2 acquire
 		7 c2 acquire ok
 		8 c1 release`, `violated 2,8,9: c1 was granted the lock at 1.000 s and held it until 8.000 s, and c2 was granted it at 7.000 s.`},
-	{"the loss of one nested hold is the loss of all", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"the loss of one nested hold is the loss of all", granted1 + `
 		2 c1 acquire
 		3 c1 acquire ok
 		4 c1 lost grant=2
@@ -318,11 +251,6 @@ var exclusionSpecs = []spec{
 		4 c1 lost lock=b
 		5 c2 acquire lock=a
 		6 c2 acquire ok lock=a`, `violated 2,7: c1 was granted "a" at 1.000 s and was still holding it, and c2 was granted it at 6.000 s.`},
-	{"two processes of one client are two holders", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c1' acquire
-		3 c1' acquire ok`, `violated 2,4: c1 (process 1) was granted the lock at 1.000 s and was still holding it, and c1 (process 2) was granted it at 3.000 s.`},
 	{"an acquire without an answer is no hold", `
 		0 c1 acquire
 		1 c1 acquire info error=timeout
@@ -330,49 +258,35 @@ var exclusionSpecs = []spec{
 		3 c2 acquire ok
 		4 c3 acquire
 		5 c3 acquire info error=timeout`, "valid"},
-	{"a refused acquire is no hold", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a refused acquire is no hold", granted1 + `
 		2 c2 try
 		3 c2 try fail error=held`, "valid"},
-	{"a late answer does not turn info into ok", `
-		0 c1 acquire
-		1 c1 acquire info error=timeout grant=7
+	{"a late answer does not turn info into ok", unsure + `
 		2 c2 acquire
 		3 c2 acquire ok
 		4 c1 late grant=7`, "valid"},
-	{"an extend that says yes presupposes its grant, whatever the acquire said", `
-		0 c1 acquire
-		1 c1 acquire info error=timeout grant=7
+	{"an extend that says yes presupposes its grant, whatever the acquire said", unsure + `
 		2 c1' extend grant=7
 		3 c1' extend ok grant=7
 		4 c2 acquire
 		5 c2 acquire ok`, `violated 4,6: c1 confirmed that it held the lock at 3.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
-	{"a write that says yes presupposes nothing about the lock", `
-		0 c1 acquire
-		1 c1 acquire info error=timeout grant=7
+	{"a write that says yes presupposes nothing about the lock", unsure + `
 		2 c1' write grant=7 value=1
 		3 c1' write ok grant=7 value=1
 		4 c2 acquire
 		5 c2 acquire ok`, "valid"},
-	{"a grant that was released before its confirmation is not held", `
-		0 c1 acquire
-		1 c1 acquire info error=timeout grant=7
+	{"a grant that was released before its confirmation is not held", unsure + `
 		2 c1' release grant=7
 		3 c1' release ok grant=7
 		4 c1' valid until=14 grant=7
 		5 c2 acquire
 		6 c2 acquire ok`, "valid"},
-	{"a grant that was lost before its confirmation is not held", `
-		0 c1 acquire
-		1 c1 acquire info error=timeout grant=7
+	{"a grant that was lost before its confirmation is not held", unsure + `
 		2 c1' lost grant=7
 		3 c1' valid until=13 grant=7
 		4 c2 acquire
 		5 c2 acquire ok`, "valid"},
-	{"no line confirms a grant of a killed client", `
-		0 c1 acquire
-		1 c1 acquire info error=timeout grant=7
+	{"no line confirms a grant of a killed client", unsure + `
 		2 nemesis kill id=1 on=c1
 		3 c1' valid until=13 grant=7
 		4 c2 acquire

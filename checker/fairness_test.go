@@ -1,9 +1,17 @@
 package checker
 
+// lateTurns are turns of c2 long after the beginning, the last one without a release.
+var lateTurns = `
+		40 c2 acquire
+		40 c2 acquire ok
+		41 c2 release
+		41 c2 release ok
+` + takeTurns(42, 44) + `
+		45 c2 acquire
+		45 c2 acquire ok`
+
 var fairnessSpecs = []spec{
-	{"a history without a queue", `
-		0 c1 acquire
-		1 c1 acquire ok`, `n/a: the lock does not promise order (the header's "order"), and no acquire says when it had a place in the queue (queued)`},
+	{"a history without a queue", granted1, `n/a: the lock does not promise order (the header's "order"), and no acquire says when it had a place in the queue (queued)`},
 	{"a lock promises order, and shows no queue", `
 		.order
 		0 c1 acquire
@@ -92,27 +100,15 @@ var fairnessSpecs = []spec{
 		4 c2 acquire ok
 		5 c2 release
 		6 c1 acquire ok`, "violated 4,5,7,9: c1 was in the queue for the lock from 1.000 s on, and c2, who asked only at 2.000 s, was granted it at 4.000 s, c1 only at 6.000 s."},
-	{"its entry is still there, and it is never granted", `
-		0 c1 acquire
-		0 redis grant of=c1 by=c1 key=1
-		1 c1 queued
-		2 c2 acquire
+	{"its entry is still there, and it is never granted", queued2 + `
 		3 c2 acquire ok
 		9 c1 acquire fail error=held`, "violated 3,4,5: c1 was in the queue for the lock from 1.000 s on, and c2, who asked only at 2.000 s, was granted it at 3.000 s, and c1 still waited."},
-	{"its entry has expired", `
-		0 c1 acquire
-		0 redis grant of=c1 by=c1 key=1
-		1 c1 queued
-		2 c2 acquire
+	{"its entry has expired", queued2 + `
 		2 redis expire of=c1 key=1
 		3 c2 acquire ok
 		4 c2 release
 		5 c1 acquire ok`, "valid"},
-	{"its entry expires later", `
-		0 c1 acquire
-		0 redis grant of=c1 by=c1 key=1
-		1 c1 queued
-		2 c2 acquire
+	{"its entry expires later", queued2 + `
 		3 c2 acquire ok
 		3 redis expire of=c1 key=1
 		4 c2 release`, "violated 3,4,5: c1 was in the queue for the lock from 1.000 s on, and c2, who asked only at 2.000 s, was granted it at 3.000 s, and c1 still waited."},
@@ -194,36 +190,20 @@ var fairnessSpecs = []spec{
 		4 c2 release
 		4 nemesis pause-end id=1 on=c1
 		5 c1 acquire ok`, "violated 2,3,4,8: c1 was in the queue for the lock from 1.000 s on, and c2, who asked only at 2.000 s, was granted it at 3.000 s, c1 only at 5.000 s."},
-	{"any fault while its entry is in the store", `
-		0 c1 acquire
-		0 redis grant of=c1 by=c1 key=1
-		1 c1 queued
-		2 c2 acquire
+	{"any fault while its entry is in the store", queued2 + `
 		2 nemesis pause id=1 on=c1
 		3 c2 acquire ok
 		4 c2 release
 		4 nemesis pause-end id=1 on=c1
 		5 c1 acquire ok`, "violated 3,4,6,9: c1 was in the queue for the lock from 1.000 s on, and c2, who asked only at 2.000 s, was granted it at 3.000 s, c1 only at 5.000 s."},
-	{"the dead wait for nothing", `
-		0 c1 acquire
-		0 redis grant of=c1 by=c1 key=1
-		1 c1 queued
-		2 c2 acquire
+	{"the dead wait for nothing", queued2 + `
 		2 nemesis kill id=1 on=c1
 		3 c2 acquire ok`, "valid"},
-	{"a client that was killed in a pause was dead since then", `
-		0 c1 acquire
-		0 redis grant of=c1 by=c1 key=1
-		1 c1 queued
-		2 c2 acquire
+	{"a client that was killed in a pause was dead since then", queued2 + `
 		2 nemesis pause id=1 on=c1
 		3 c2 acquire ok
 		4 nemesis kill id=2 on=c1`, "valid"},
-	{"a client that ended by itself may have been dead", `
-		0 c1 acquire
-		0 redis grant of=c1 by=c1 key=1
-		1 c1 queued
-		2 c2 acquire
+	{"a client that ended by itself may have been dead", queued2 + `
 		3 c2 acquire ok
 		4 c1 acquire info error=crashed`, "valid"},
 	{"the death of somebody else costs nobody a place", `
@@ -284,40 +264,14 @@ var fairnessSpecs = []spec{
 	{"kept waiting for two turns of each", `
 		.order
 		0 c1 acquire
-		1 c2 acquire
-		1 c2 acquire ok
-		1 c2 release
-		1 c2 release ok
-		2 c2 acquire
-		2 c2 acquire ok
-		2 c2 release
-		2 c2 release ok
-		3 c2 acquire
-		3 c2 acquire ok
-		3 c2 release
-		3 c2 release ok
+` + takeTurns(1, 3) + `
 		4 c2 acquire
 		4 c2 acquire ok
 		9 nemesis ended`, "unknown: no acquire says when it had a place in the queue (queued), so it is unknown who was overtaken"},
 	{"kept waiting for longer", `
 		.order
 		0 c1 acquire
-		1 c2 acquire
-		1 c2 acquire ok
-		1 c2 release
-		1 c2 release ok
-		2 c2 acquire
-		2 c2 acquire ok
-		2 c2 release
-		2 c2 release ok
-		3 c2 acquire
-		3 c2 acquire ok
-		3 c2 release
-		3 c2 release ok
-		4 c2 acquire
-		4 c2 acquire ok
-		4 c2 release
-		4 c2 release ok
+` + takeTurns(1, 4) + `
 		5 c2 acquire
 		5 c2 acquire ok
 		9 nemesis ended`, "violated 1,2,3,6,7,10,11,14,15,18,19,20: c1 waited for the lock from 0.000 s to 9.000 s, while 5 acquires that were invoked later were granted it; 4 are allowed, 2 for each of 2 clients."},
@@ -328,22 +282,7 @@ var fairnessSpecs = []spec{
 		0 c2 release
 		0 c2 release ok
 		0 c1 acquire
-		1 c2 acquire
-		1 c2 acquire ok
-		1 c2 release
-		1 c2 release ok
-		2 c2 acquire
-		2 c2 acquire ok
-		2 c2 release
-		2 c2 release ok
-		3 c2 acquire
-		3 c2 acquire ok
-		3 c2 release
-		3 c2 release ok
-		4 c2 acquire
-		4 c2 acquire ok
-		4 c2 release
-		4 c2 release ok
+` + takeTurns(1, 4) + `
 		5 c2 acquire
 		5 c2 acquire ok
 		6 c1 acquire fail error=held`, "violated 5,6,7,10,11,14,15,18,19,22,23,24: c1 waited for the lock from 0.000 s to 6.000 s, while 5 acquires that were invoked later were granted it; 4 are allowed, 2 for each of 2 clients."},
@@ -379,22 +318,7 @@ var fairnessSpecs = []spec{
 		0 c1 acquire
 		0 nemesis partition id=1 on=c1,redis
 		1 nemesis partition-end id=1 on=c1,redis
-		1 c2 acquire
-		1 c2 acquire ok
-		1 c2 release
-		1 c2 release ok
-		2 c2 acquire
-		2 c2 acquire ok
-		2 c2 release
-		2 c2 release ok
-		3 c2 acquire
-		3 c2 acquire ok
-		3 c2 release
-		3 c2 release ok
-		4 c2 acquire
-		4 c2 acquire ok
-		4 c2 release
-		4 c2 release ok
+` + takeTurns(1, 4) + `
 		31 c2 acquire
 		31 c2 acquire ok
 		32 nemesis ended`, "unknown: no acquire says when it had a place in the queue (queued), so it is unknown who was overtaken"},
@@ -403,68 +327,17 @@ var fairnessSpecs = []spec{
 		0 nemesis partition id=1 on=c1,redis
 		1 nemesis partition-end id=1 on=c1,redis
 		1 c1 acquire
-		40 c2 acquire
-		40 c2 acquire ok
-		41 c2 release
-		41 c2 release ok
-		42 c2 acquire
-		42 c2 acquire ok
-		42 c2 release
-		42 c2 release ok
-		43 c2 acquire
-		43 c2 acquire ok
-		43 c2 release
-		43 c2 release ok
-		44 c2 acquire
-		44 c2 acquire ok
-		44 c2 release
-		44 c2 release ok
-		45 c2 acquire
-		45 c2 acquire ok
+` + lateTurns + `
 		46 c1 acquire ok`, "violated 3,4,5,8,9,12,13,16,17,20,21,22: c1 waited for the lock from 1.000 s to 46.000 s, while 5 acquires that were invoked later were granted it; 4 are allowed, 2 for each of 2 clients."},
 	{"a client that ended by itself at an unknown time did not wait", `
 		.order
 		0 c1 acquire
-		40 c2 acquire
-		40 c2 acquire ok
-		41 c2 release
-		41 c2 release ok
-		42 c2 acquire
-		42 c2 acquire ok
-		42 c2 release
-		42 c2 release ok
-		43 c2 acquire
-		43 c2 acquire ok
-		43 c2 release
-		43 c2 release ok
-		44 c2 acquire
-		44 c2 acquire ok
-		44 c2 release
-		44 c2 release ok
-		45 c2 acquire
-		45 c2 acquire ok
+` + lateTurns + `
 		46 c1 acquire info error=crashed`, "unknown: no acquire says when it had a place in the queue (queued), so it is unknown who was overtaken"},
 	{"a client that stands still for good does not wait", `
 		.order
 		0 c1 acquire
 		0 nemesis pause id=1 on=c1
-		40 c2 acquire
-		40 c2 acquire ok
-		41 c2 release
-		41 c2 release ok
-		42 c2 acquire
-		42 c2 acquire ok
-		42 c2 release
-		42 c2 release ok
-		43 c2 acquire
-		43 c2 acquire ok
-		43 c2 release
-		43 c2 release ok
-		44 c2 acquire
-		44 c2 acquire ok
-		44 c2 release
-		44 c2 release ok
-		45 c2 acquire
-		45 c2 acquire ok
+` + lateTurns + `
 		46 nemesis ended`, "unknown: no acquire says when it had a place in the queue (queued), so it is unknown who was overtaken"},
 }

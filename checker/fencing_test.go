@@ -100,9 +100,7 @@ var fencingSpecs = []spec{
 		3 c2 acquire ok
 		4 c3 acquire
 		5 c3 acquire ok token=2`, "valid"},
-	{"no grant has a token", `
-		0 c1 acquire
-		1 c1 acquire ok`, "n/a: no grant has a token"},
+	{"no grant has a token", granted1, "n/a: no grant has a token"},
 	{"a token that no client got", `
 		0 c1 acquire
 		1 c1 acquire info token=9

@@ -1,30 +1,21 @@
 package checker
 
 var handoverSpecs = []spec{
-	{"a client that ends by itself may have held until then, and waited until its last sign of life", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"a client that ends by itself may have held until then, and waited until its last sign of life", contended + `
 		3 c3 acquire
 		50 nemesis exit on=c1
 		51 c2 acquire ok
 		52 c2 release
 		70 c3 acquire info error=crashed`, "valid"},
-	{"a grant soon after the release", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a grant soon after the release", granted1 + `
 		1 c2 acquire
 		3 c1 release
 		4 c2 acquire ok`, "valid"},
-	{"a grant long after the release", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a grant long after the release", granted1 + `
 		1 c2 acquire
 		3 c1 release
 		9 c2 acquire ok`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
-	{"a grant exactly T/2 after the release", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a grant exactly T/2 after the release", granted1 + `
 		1 c2 acquire
 		3 c1 release
 		8 c2 acquire ok`, "valid"},
@@ -49,9 +40,7 @@ var handoverSpecs = []spec{
 		1 c2 acquire
 		3 c1 release
 		4 c2 acquire ok`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 4.000 s, 1.000 s later; 0.500 s are allowed.`},
-	{"a client asks long after the release", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a client asks long after the release", granted1 + `
 		3 c1 release
 		20 c2 acquire
 		21 c2 acquire ok`, "valid"},
@@ -64,44 +53,23 @@ var handoverSpecs = []spec{
 	{"the first grant takes too long", `
 		0 c1 acquire
 		6 c1 acquire ok`, `violated 1,2: from 0.000 s nobody has held the lock and c1 waited for it, but it was granted only at 6.000 s, 6.000 s later; 5.000 s are allowed.`},
-	{"the holder was killed, and its entry stays until it expires", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"the holder was killed, and its entry stays until it expires", contended + `
 		3 nemesis kill id=1 on=c1
 		11 c2 acquire ok`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 11.000 s, 8.000 s later; 5.000 s are allowed.`},
-	{"no client is granted it again", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"no client is granted it again", released + `
 		9 nemesis ended`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but by 9.000 s nobody had been granted it, 6.000 s later; 5.000 s are allowed.`},
-	{"the waiter gives up in time", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"the waiter gives up in time", released + `
 		4 c2 acquire fail
 		50 nemesis ended`, "valid"},
-	{"a client that waits is relieved by another", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"a client that waits is relieved by another", released + `
 		5 c3 acquire
 		6 c2 acquire fail
 		9 c3 acquire ok`, `violated 3,4,5,7: from 3.000 s nobody held the lock and c2 waited for it, then c3, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
-	{"two who wait one after the other, each in time", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"two who wait one after the other, each in time", released + `
 		6 c2 acquire fail
 		13 c3 acquire
 		16 c3 acquire ok`, "valid"},
-	{"a client that is refused and asks again soon goes on waiting", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a client that is refused and asks again soon goes on waiting", granted1 + `
 		2 c2 try
 		2 c2 try fail error=held
 		3 c1 release
@@ -109,56 +77,29 @@ var handoverSpecs = []spec{
 		6 c2 try fail error=held
 		9 c2 try
 		9 c2 try ok`, `violated 3,5,9: from 3.000 s nobody held the lock and c2 waited for it, asking again and again, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
-	{"a client holds all the time", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"a client holds all the time", contended + `
 		20 nemesis ended`, "valid"},
-	{"a pause is not counted", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"a pause is not counted", released + `
 		4 nemesis pause id=1 on=c2
 		8 nemesis pause-end id=1 on=c2
 		9 c2 acquire ok`, "valid"},
-	{"a stall of the machine does not count", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"a stall of the machine does not count", released + `
 		8 nemesis stall for=4
 		9 c2 acquire ok`, "valid"},
-	{"a stall excuses only its own time", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"a stall excuses only its own time", released + `
 		8 nemesis stall for=4
 		13 c2 acquire ok`, `violated 3,4,6: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s were undisturbed by stall; 5.000 s are allowed.`},
-	{"the time beside a pause counts", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"the time beside a pause counts", released + `
 		4 nemesis pause id=1 on=c2
 		8 nemesis pause-end id=1 on=c2
 		13 c2 acquire ok`, `violated 3,4,7: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s were undisturbed by pause; 5.000 s are allowed.`},
-	{"faults that overlap are not counted twice", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"faults that overlap are not counted twice", released + `
 		4 nemesis restart id=1 on=redis
 		5 nemesis partition id=2 on=c2,redis
 		7 nemesis restart-end id=1 on=redis
 		8 nemesis partition-end id=2 on=c2,redis
 		13 c2 acquire ok`, `violated 3,4,9: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s were undisturbed by restart and partition; 5.000 s are allowed.`},
-	{"a clock's jump excuses nothing", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"a clock's jump excuses nothing", released + `
 		4 nemesis server-jump id=1 on=redis
 		9 c2 acquire ok`, `violated 3,4,6: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
 	{"nor does a clock that is wrong or runs fast or slow, or memory that is full", `
@@ -173,11 +114,7 @@ var handoverSpecs = []spec{
 		2 c2 acquire
 		3 c1 release
 		9 c2 acquire ok`, `violated 9,10,11: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
-	{"a hang, a server that stands still and servers cut off from the others are not counted", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"a hang, a server that stands still and servers cut off from the others are not counted", released + `
 		4 nemesis hang id=1 on=c3
 		5 nemesis hang-end id=1 on=c3
 		5 nemesis server-pause id=2 on=redis-2
@@ -185,31 +122,19 @@ var handoverSpecs = []spec{
 		6 nemesis partition-servers id=3 on=redis-1,sentinel-1
 		7 nemesis partition-servers-end id=3 on=redis-1,sentinel-1
 		11 c2 acquire ok`, "valid"},
-	{"a failover is not counted, up to its promotion", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"a failover is not counted, up to its promotion", released + `
 		4 nemesis failover id=1 on=redis-1
 		5 nemesis failover-end id=1 on=redis-1
 		8 redis-1b promote text=redis-1
 		12 c2 acquire ok`, "valid"},
-	{"the time after the first promotion counts", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"the time after the first promotion counts", released + `
 		4 nemesis failover id=1 on=redis-1
 		5 redis-1b promote text=redis-1
 		6 nemesis failover-end id=1 on=redis-1
 		8 redis-1 promote text=redis-1b
 		9 redis-1b promote text=redis-1
 		12 c2 acquire ok`, `violated 3,4,10: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 12.000 s, 9.000 s later, of which 7.000 s were undisturbed by failover; 5.000 s are allowed.`},
-	{"a server that stays down excuses everything", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 c1 release
+	{"a server that stays down excuses everything", released + `
 		4 nemesis restart id=1 on=redis
 		50 nemesis ended`, "valid"},
 	{"a client may have held that confirmed it only later", `

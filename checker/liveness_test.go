@@ -1,63 +1,32 @@
 package checker
 
 var livenessSpecs = []spec{
-	{"everybody gets his turn", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"everybody gets his turn", granted1 + `
 		1 c2 acquire
 		3 c1 release
 		4 c2 acquire ok`, "valid"},
-	{"someone waits for longer than 3 T and nobody gets the lock", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c1 release
-		2 c2 acquire
+	{"someone waits for longer than 3 T and nobody gets the lock", freed + `
 		40 c2 acquire fail error=timeout`, `violated 4,5: c2 waited for the lock from 2.000 s to 40.000 s, and no client was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
-	{"the time in which the machine stands still is nobody's", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c1 release
-		2 c2 acquire
+	{"the time in which the machine stands still is nobody's", freed + `
 		35 nemesis stall for=5
 		36 c2 acquire fail error=timeout`, "valid"},
-	{"a stall is no fault from which liveness would count anew", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c1 release
-		2 c2 acquire
+	{"a stall is no fault from which liveness would count anew", freed + `
 		35 nemesis stall for=5
 		40 c2 acquire fail error=timeout`, `violated 4,6: c2 waited for the lock from 2.000 s to 40.000 s, and no client was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
-	{"a client that ends by itself may have held until then", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"a client that ends by itself may have held until then", contended + `
 		50 nemesis exit on=c1
 		51 c2 acquire ok`, "valid"},
-	{"a client that crashes in its release may have held until it asked for that", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"a client that crashes in its release may have held until it asked for that", contended + `
 		40 c1 release
 		41 c1 release info error=crashed
 		60 c2 acquire ok`, "valid"},
-	{"and not until it crashed", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"and not until it crashed", contended + `
 		4 c1 release
 		38 c1 release info error=crashed
 		39 c2 acquire ok`, `violated 3,4,6: c2 waited for the lock from 4.000 s to 39.000 s after c1 had held it, and no client was granted it in these 35.000 s; 30.000 s (3 T) are allowed.`},
-	{"a client that crashes may have waited for a moment only", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c1 release
-		2 c2 acquire
+	{"a client that crashes may have waited for a moment only", freed + `
 		40 c2 acquire info error=crashed`, "valid"},
-	{"someone waits for 3 T exactly", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c1 release
-		2 c2 acquire
+	{"someone waits for 3 T exactly", freed + `
 		32 c2 acquire fail error=timeout`, "valid"},
 	{"someone waits until the end", `
 		0 c1 acquire lock=a
@@ -65,17 +34,10 @@ var livenessSpecs = []spec{
 		1 c1 release lock=a
 		2 c2 acquire lock=a
 		33 nemesis ended`, `violated 4,5: c2 waited for "a" from 2.000 s to 33.000 s, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
-	{"the grant comes after all", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c1 release
-		2 c2 acquire
+	{"the grant comes after all", freed + `
 		40 c2 acquire ok
 		41 c2 release`, `violated 4,5: c2 waited for the lock from 2.000 s to 40.000 s, and no client was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
-	{"someone waits while others are granted the lock", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"someone waits while others are granted the lock", contended + `
 		10 c1 release
 		10 c1 release ok
 		20 c1 acquire
@@ -87,9 +49,7 @@ var livenessSpecs = []spec{
 		20 c1 acquire ok
 		20 c1 release
 		51 nemesis ended`, `violated 2,3,5: c2 waited for the lock from 20.000 s to 51.000 s after the last grant, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
-	{"a client that asks again within T/2 goes on waiting", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a client that asks again within T/2 goes on waiting", granted1 + `
 		1 c1 release
 		2 c2 try
 		2 c2 try fail error=held
@@ -99,65 +59,33 @@ var livenessSpecs = []spec{
 		20 c2 try fail error=held
 		25 c2 try
 		33 c2 try fail error=held`, `violated 4,11: c2 waited for the lock from 2.000 s to 33.000 s, asking again and again, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
-	{"a client that goes on under a new process number goes on waiting", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c1 release
-		2 c2 acquire
+	{"a client that goes on under a new process number goes on waiting", freed + `
 		20 c2 acquire info error=timeout
 		24 c2' acquire
 		35 c2' acquire info error=timeout`, `violated 4,7: c2 waited for the lock from 2.000 s to 35.000 s, asking again and again, and no client was granted it in these 33.000 s; 30.000 s (3 T) are allowed.`},
-	{"a client that asks again after more than T/2 has given up", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c1 release
-		2 c2 acquire
+	{"a client that asks again after more than T/2 has given up", freed + `
 		20 c2 acquire fail error=timeout
 		26 c2 acquire
 		40 c2 acquire fail error=timeout`, "valid"},
-	{"a dead client does not wait", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c1 release
-		2 c2 acquire
+	{"a dead client does not wait", freed + `
 		3 nemesis kill id=1 on=c2
 		50 nemesis ended`, "valid"},
-	{"the count begins with the end of the last fault", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 nemesis pause id=1 on=c1
+	{"the count begins with the end of the last fault", paused + `
 		20 nemesis pause-end id=1 on=c1
 		50 nemesis ended`, "valid"},
-	{"no client is granted the lock after the end of the last fault", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
-		3 nemesis pause id=1 on=c1
+	{"no client is granted the lock after the end of the last fault", paused + `
 		20 nemesis pause-end id=1 on=c1
 		51 nemesis ended`, `violated 3,5,6: c2 waited for the lock from 20.000 s to 51.000 s after the last fault, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
-	{"a fault that stays counts from its start", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"a fault that stays counts from its start", contended + `
 		3 nemesis kill id=1 on=c1
 		34 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 34.000 s after the last fault, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
-	{"a client that is stopped for good does not wait", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c1 release
-		2 c2 acquire
+	{"a client that is stopped for good does not wait", freed + `
 		3 nemesis hang id=1 on=c2
 		50 nemesis ended`, "valid"},
-	{"someone else waits for a client that is stopped for good", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"someone else waits for a client that is stopped for good", contended + `
 		3 nemesis hang id=1 on=c1
 		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 50.000 s after the last fault, and no client was granted it in these 47.000 s; 30.000 s (3 T) are allowed.`},
-	{"a hang that stays is counted from its start, renewals or not", `
-		0 c1 acquire
-		1 c1 acquire ok until=11
+	{"a hang that stays is counted from its start, renewals or not", leased + `
 		2 c2 acquire
 		10 nemesis hang id=1 on=c1
 		11 c1 valid until=21
@@ -165,27 +93,16 @@ var livenessSpecs = []spec{
 		29 c1 valid until=39
 		38 c1 valid until=48
 		41 nemesis ended`, `violated 3,4,9: c2 waited for the lock from 10.000 s to 41.000 s after the last fault, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
-	{"a client that hangs for a while works again after it", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"a client that hangs for a while works again after it", contended + `
 		3 nemesis hang id=1 on=c1
 		20 nemesis hang-end id=1 on=c1
 		50 nemesis ended`, "valid"},
-	{"a failover lasts until a replica has become the master", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c1 release
-		2 c2 acquire
+	{"a failover lasts until a replica has become the master", freed + `
 		3 nemesis failover id=1 on=redis-1
 		5 nemesis failover-end id=1 on=redis-1
 		9 redis-1b promote text=redis-1
 		39 nemesis ended`, "valid"},
-	{"no client is granted the lock after a failover", `
-		0 c1 acquire
-		1 c1 acquire ok
-		1 c1 release
-		2 c2 acquire
+	{"no client is granted the lock after a failover", freed + `
 		3 nemesis failover id=1 on=redis-1
 		5 redis-1b promote text=redis-1
 		9 nemesis failover-end id=1 on=redis-1
@@ -210,10 +127,7 @@ var livenessSpecs = []spec{
 		10 c3 acquire lock=b
 		20 c3 acquire ok lock=b
 		40 c2 acquire fail lock=a`, `violated 4,7: c2 waited for "a" from 2.000 s to 40.000 s, and no client was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
-	{"a client that holds and works may hold for as long as it wants", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"a client that holds and works may hold for as long as it wants", contended + `
 		90 c2 acquire fail error=timeout`, "valid"},
 	{"a holder that keeps renewing works", `
 		0 c1 acquire
@@ -224,27 +138,17 @@ var livenessSpecs = []spec{
 		27 c1 valid until=37
 		36 c1 release
 		37 c2 acquire ok`, "valid"},
-	{"the end of somebody's work begins the count", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"the end of somebody's work begins the count", contended + `
 		40 c1 release
 		71 c2 acquire fail error=timeout`, `violated 3,4,5: c2 waited for the lock from 40.000 s to 71.000 s after c1 had held it, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
-	{"a holder that outlives its deadline does not work any more", `
-		0 c1 acquire
-		1 c1 acquire ok until=11
+	{"a holder that outlives its deadline does not work any more", leased + `
 		2 c2 acquire
 		9 c1 valid until=19
 		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 19.000 s to 50.000 s after c1 had held it, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
-	{"a holder whose clock was meddled with is not known to work", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c2 acquire
+	{"a holder whose clock was meddled with is not known to work", contended + `
 		3 nemesis skew id=1 on=c1
 		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 50.000 s after the last fault, and no client was granted it in these 47.000 s; 30.000 s (3 T) are allowed.`},
-	{"a holder whose session was ended works on", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a holder whose session was ended works on", granted1 + `
 		2 nemesis session-expiry id=1 on=c1
 		3 c2 acquire
 		50 c1 release
@@ -263,9 +167,7 @@ var livenessSpecs = []spec{
 		31 c1' extend grant=1
 		32 c1' extend ok grant=1
 		33 c2 acquire ok`, "valid"},
-	{"a client that was stopped for good before it asked does not wait", `
-		0 c1 acquire
-		1 c1 acquire ok
+	{"a client that was stopped for good before it asked does not wait", granted1 + `
 		2 c1 release
 		3 nemesis pause id=1 on=c2
 		4 c2 acquire

@@ -115,43 +115,23 @@ func TestMonitorConvictsWhenItCan(t *testing.T) {
 		property     Property
 		story        string
 	}{
-		{"an overlap at the second ok", "pause", true, Exclusion, `
-			0 c1 acquire
-			1 c1 acquire ok
-			2 c2 acquire
-			3 nemesis pause id=1 on=c1
+		{"an overlap at the second ok", "pause", true, Exclusion, paused + `
 			> 4 c2 acquire ok
 			5 nemesis pause-end id=1 on=c1`},
-		{"a client that is paused may be killed", "pause,kill", true, Exclusion, `
-			0 c1 acquire
-			1 c1 acquire ok
-			2 c2 acquire
-			3 nemesis pause id=1 on=c1
+		{"a client that is paused may be killed", "pause,kill", true, Exclusion, paused + `
 			4 c2 acquire ok
 			> 5 nemesis pause-end id=1 on=c1`},
-		{"a client that is paused later held then", "pause,kill", true, Exclusion, `
-			0 c1 acquire
-			1 c1 acquire ok
-			2 c2 acquire
+		{"a client that is paused later held then", "pause,kill", true, Exclusion, contended + `
 			> 4 c2 acquire ok
 			5 nemesis pause id=1 on=c1`},
-		{"a client that is killed held before", "kill", false, Exclusion, `
-			0 c1 acquire
-			1 c1 acquire ok
-			2 c2 acquire
+		{"a client that is killed held before", "kill", false, Exclusion, contended + `
 			3 c2 acquire ok
 			> 4 nemesis kill id=1 on=c1`},
-		{"a client that may end by itself has to show that it lives", "pause", false, Exclusion, `
-			0 c1 acquire
-			1 c1 acquire ok
-			2 c2 acquire
+		{"a client that may end by itself has to show that it lives", "pause", false, Exclusion, contended + `
 			3 c2 acquire ok
 			4 c1 release
 			> 5 c1 release ok`},
-		{"a client that shows nothing has lived, in the end", "pause", false, Exclusion, `
-			0 c1 acquire
-			1 c1 acquire ok
-			2 c2 acquire
+		{"a client that shows nothing has lived, in the end", "pause", false, Exclusion, contended + `
 			3 c2 acquire ok
 			4 c1 release`},
 		{"two that believe in it", "pause", true, LeaseExclusion, `
@@ -224,17 +204,10 @@ func TestMonitorConvictsWhenItCan(t *testing.T) {
 func TestAnOverlapCanTurnOutToBeNone(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"killed in its pause": `
-			0 c1 acquire
-			1 c1 acquire ok
-			2 c2 acquire
-			3 nemesis pause id=1 on=c1
+		"killed in its pause": paused + `
 			4 c2 acquire ok
 			5 nemesis kill id=2 on=c1`,
-		"ended by itself": `
-			0 c1 acquire
-			1 c1 acquire ok
-			2 c2 acquire
+		"ended by itself": contended + `
 			4 c2 acquire ok
 			5 c1 release
 			6 c1 release info error=timeout

@@ -44,6 +44,75 @@ func story(t testing.TB, text string) *history.History {
 	return s.h
 }
 
+// Beginnings of many stories. Their lines are numbered like the lines that follow.
+const (
+	granted1 = `
+		0 c1 acquire
+		1 c1 acquire ok`
+	granted2 = granted1 + `
+		1 c2 acquire
+		2 c2 acquire ok`
+	extended = granted1 + `
+		2 c1 extend`
+	contended = granted1 + `
+		2 c2 acquire`
+	paused = contended + `
+		3 nemesis pause id=1 on=c1`
+	released = contended + `
+		3 c1 release`
+	freed = granted1 + `
+		1 c1 release
+		2 c2 acquire`
+	leased = `
+		0 c1 acquire
+		1 c1 acquire ok until=11`
+	unsure = `
+		0 c1 acquire
+		1 c1 acquire info error=timeout grant=7`
+	observed = `
+		.observes
+		0 c1 acquire
+		0 c1 acquire ok until=10`
+	// A server made an entry for what c1 was granted; entered1 is that of one of several.
+	entered = `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok`
+	enteredUntil = `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok until=11`
+	entered1 = `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1
+		2 c1 acquire ok until=11`
+	// The same with the entry's key.
+	keyed = `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok`
+	keyedReleased = keyed + `
+		3 c1 release
+		4 c1 release ok`
+	keyed1 = `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1 key=k
+		2 c1 acquire ok`
+	queued2 = `
+		0 c1 acquire
+		0 redis grant of=c1 by=c1 key=1
+		1 c1 queued
+		2 c2 acquire`
+)
+
+// takeTurns tells that c2 is granted the lock in each of these seconds, and releases it.
+func takeTurns(from, to int) (text string) {
+	for at := from; at <= to; at++ {
+		text += strings.ReplaceAll("@ c2 acquire\n@ c2 acquire ok\n@ c2 release\n@ c2 release ok\n", "@", strconv.Itoa(at))
+	}
+	return text
+}
+
 type storyteller struct {
 	h        *history.History
 	procs    map[string]int

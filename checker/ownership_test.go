@@ -1,10 +1,7 @@
 package checker
 
 var ownershipSpecs = []spec{
-	{"everybody removes his own", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"everybody removes his own", enteredUntil + `
 		3 c1 release
 		4 redis remove of=c1 by=c1
 		5 c1 release ok`, "valid"},
@@ -18,10 +15,7 @@ var ownershipSpecs = []spec{
 		12 c2 acquire ok until=22 lock=a
 		13 c1 release lock=a
 		14 redis remove of=c2 by=c1`, `violated 7,8,9: the release that c1 invoked at 13.000 s, for what it was granted at 2.000 s, removed c2's entry for "a" at 14.000 s; c2 was granted it at 12.000 s, valid until 22.000 s, and had not invoked its release.`},
-	{"the same while the ok is still on its way", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"the same while the ok is still on its way", enteredUntil + `
 		3 c2 acquire
 		11 redis expire of=c1
 		12 redis grant of=c2 by=c2
@@ -44,31 +38,19 @@ var ownershipSpecs = []spec{
 		3 redis remove of=c1 by=c2
 		4 c1' extend grant=1
 		5 c1' extend ok until=15 grant=1`, "unknown: no acquire succeeded: there is nothing to judge"},
-	{"an entry that is left after its deadline is not protected", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"an entry that is left after its deadline is not protected", enteredUntil + `
 		3 c2 acquire
 		11 redis takeover of=c1 by=c2
 		12 c2 acquire ok until=21`, "valid"},
-	{"a takeover before the deadline", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"a takeover before the deadline", enteredUntil + `
 		3 c2 acquire
 		10.9 redis takeover of=c1 by=c2
 		12 c2 acquire ok until=21`, `violated 3,4,5: the acquire that c2 invoked at 3.000 s took over c1's entry for the lock at 10.900 s; c1 was granted it at 2.000 s, valid until 11.000 s, and had not invoked its release.`},
-	{"a takeover where no deadline is reported", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1
-		2 c1 acquire ok
+	{"a takeover where no deadline is reported", entered + `
 		3 c2 acquire
 		100 redis takeover of=c1 by=c2
 		101 c2 acquire ok`, `violated 3,4,5: the acquire that c2 invoked at 3.000 s took over c1's entry for the lock at 100.000 s; c1 was granted it at 2.000 s, and had not invoked its release.`},
-	{"a takeover after the release was invoked", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1
-		2 c1 acquire ok
+	{"a takeover after the release was invoked", entered + `
 		3 c2 acquire
 		4 c1 release
 		5 redis takeover of=c1 by=c2
@@ -89,36 +71,21 @@ var ownershipSpecs = []spec{
 		13 c2 acquire ok until=30
 		14 c1 extend
 		15 redis prolong of=c2 by=c1`, "valid"},
-	{"an acquire that removes what it thinks stale", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"an acquire that removes what it thinks stale", enteredUntil + `
 		3 c2 acquire
 		4 redis remove of=c1 by=c2`, `violated 3,4,5: the acquire that c2 invoked at 3.000 s removed c1's entry for the lock at 4.000 s; c1 was granted it at 2.000 s, valid until 11.000 s, and had not invoked its release.`},
-	{"a release without a grant", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"a release without a grant", enteredUntil + `
 		3 c2 release
 		4 redis remove of=c1 by=c2`, `violated 3,4,5: the release that c2 invoked at 3.000 s removed c1's entry for the lock at 4.000 s; c1 was granted it at 2.000 s, valid until 11.000 s, and had not invoked its release.`},
-	{"the renewed deadline protects", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"the renewed deadline protects", enteredUntil + `
 		8 c1 valid until=18
 		9 c2 acquire
 		12 redis takeover of=c1 by=c2`, `violated 3,4,5,6: the acquire that c2 invoked at 9.000 s took over c1's entry for the lock at 12.000 s; c1 was granted it at 2.000 s, valid until 18.000 s, and had not invoked its release.`},
-	{"a killed holder is protected until its deadline", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"a killed holder is protected until its deadline", enteredUntil + `
 		3 nemesis kill id=1 on=c1
 		4 c2 acquire
 		5 redis remove of=c1 by=c2`, `violated 3,5,6: the acquire that c2 invoked at 4.000 s removed c1's entry for the lock at 5.000 s; c1 was granted it at 2.000 s, valid until 11.000 s, and had not invoked its release.`},
-	{"the server's own expiry and loss", `
-		0 c1 acquire
-		1 redis grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"the server's own expiry and loss", enteredUntil + `
 		3 redis expire of=c1
 		4 redis grant of=c1
 		5 redis lose of=c1
@@ -186,53 +153,35 @@ var ownershipSpecs = []spec{
 		4 redis-3 remove of=c2 by=c2
 		4 c2 acquire fail error=held
 		5 c1 acquire ok until=11`, "valid"},
-	{"an extend puts another entry in the place of its own", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"an extend puts another entry in the place of its own", entered1 + `
 		3 c1 extend
 		4 redis-1 remove of=c1 by=c1
 		4 redis-1 grant from=c1 by=c1
 		5 c1 extend ok until=14
 		6 c1 extend
 		7 redis-1 remove grant=1 by=c1`, "valid"},
-	{"an entry that an extend made is protected, also while its answer is on its way", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"an entry that an extend made is protected, also while its answer is on its way", entered1 + `
 		3 c1 extend
 		4 redis-1 takeover of=c1 by=c1
 		4 redis-1 grant from=c1 by=c1
 		5 c2 acquire
 		6 redis-1 takeover from=c1 by=c2`, `violated 3,7,8: the acquire that c2 invoked at 5.000 s took over c1's entry for the lock at 6.000 s; c1 was granted it at 2.000 s, valid until 11.000 s, and had not invoked its release.`},
-	{"a deadline that was moved nearer protects no longer", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"a deadline that was moved nearer protects no longer", entered1 + `
 		3 nemesis rate id=1 on=c1
 		3 c1 valid until=10.9
 		9 c2 acquire
 		10.95 redis-1 takeover of=c1 by=c2`, "valid"},
-	{"a deadline that was moved away protects for longer", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"a deadline that was moved away protects for longer", entered1 + `
 		3 nemesis rate id=1 on=c1
 		3 c1 valid until=11.1
 		9 c2 acquire
 		11.05 redis-1 takeover of=c1 by=c2`, `violated 3,5,6,7: the acquire that c2 invoked at 9.000 s took over c1's entry for the lock at 11.050 s; c1 was granted it at 2.000 s, valid until 11.100 s, and had not invoked its release.`},
-	{"a renewal protects the entry of a hung holder", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"a renewal protects the entry of a hung holder", entered1 + `
 		3 nemesis hang id=1 on=c1
 		8 c1 valid until=18
 		9 c2 acquire
 		12 redis-1 remove of=c1 by=c2`, `violated 3,5,6,7: the acquire that c2 invoked at 9.000 s removed c1's entry for the lock at 12.000 s; c1 was granted it at 2.000 s, valid until 18.000 s, and had not invoked its release.`},
-	{"entries that a new master had not got, and entries that it brings back", `
-		0 c1 acquire
-		1 redis-1 grant of=c1 by=c1
-		2 c1 acquire ok until=11
+	{"entries that a new master had not got, and entries that it brings back", entered1 + `
 		3 c2 acquire
 		4 redis-1b promote text=redis-1
 		4 redis-1b lose of=c1

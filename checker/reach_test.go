@@ -16,18 +16,12 @@ func TestWhatARunReached(t *testing.T) {
 		want        map[string]int
 	}{
 		{"nothing", ``, nil},
-		{"two grants without contention", `
-			0 c1 acquire
-			1 c1 acquire ok
+		{"two grants without contention", granted1 + `
 			2 c1 release
 			3 c1 release ok
 			4 c2 acquire
 			5 c2 acquire ok`, map[string]int{"grants": 2}},
-		{"a client waits for the holder", `
-			0 c1 acquire
-			1 c1 acquire ok
-			2 c2 acquire
-			3 c1 release
+		{"a client waits for the holder", released + `
 			4 c2 acquire ok`, map[string]int{"grants": 2, "contended": 1}},
 		{"a client waits, and another one gets it", `
 			0 c1 acquire
@@ -41,15 +35,9 @@ func TestWhatARunReached(t *testing.T) {
 			3 c1' acquire ok
 			4 c1' release
 			5 c1' release info error=timeout`, map[string]int{"grants": 1, "ambiguous_acquires": 1, "ambiguous_releases": 1}},
-		{"the entry of a holder expires, and nobody cares", `
-			0 c1 acquire
-			1 redis grant of=c1 by=c1
-			2 c1 acquire ok
+		{"the entry of a holder expires, and nobody cares", entered + `
 			11 redis expire of=c1`, map[string]int{"grants": 1, "lease_expired_while_held": 1}},
-		{"the entry of a holder expires, and somebody waits for it", `
-			0 c1 acquire
-			1 redis grant of=c1 by=c1
-			2 c1 acquire ok
+		{"the entry of a holder expires, and somebody waits for it", entered + `
 			3 c2 acquire
 			11 redis expire of=c1
 			12 c2 acquire ok`, map[string]int{"grants": 2, "contended": 1, "lease_expired_while_held": 1, "lease_expired_while_held_and_waited": 1}},
@@ -60,17 +48,11 @@ func TestWhatARunReached(t *testing.T) {
 			3 c1' acquire
 			4 c1' acquire ok stands=c1
 			11 zk expire of=c1`, map[string]int{"grants": 1, "ambiguous_acquires": 1, "lease_expired_while_held": 1}},
-		{"the entry expires during the release", `
-			0 c1 acquire
-			1 redis grant of=c1 by=c1
-			2 c1 acquire ok
+		{"the entry expires during the release", entered + `
 			10 c1 release
 			11 redis expire of=c1
 			12 c1 release fail error=not-held`, map[string]int{"grants": 1, "lease_expired_while_releasing": 1}},
-		{"the entry expires after the release", `
-			0 c1 acquire
-			1 redis grant of=c1 by=c1
-			2 c1 acquire ok
+		{"the entry expires after the release", entered + `
 			9 c1 release
 			10 c1 release ok
 			11 redis expire of=c1`, map[string]int{"grants": 1}},
@@ -85,20 +67,14 @@ func TestWhatARunReached(t *testing.T) {
 			7 c1 release ok
 			8 c1 release
 			9 c1 release ok`, map[string]int{"grants": 1, "contended": 1, "released_unheld": 2}},
-		{"a release removes another's entry", `
-			0 c1 acquire
-			1 redis grant of=c1 by=c1
-			2 c1 acquire ok until=11
+		{"a release removes another's entry", enteredUntil + `
 			3 c2 acquire
 			11 redis expire of=c1
 			12 redis grant of=c2 by=c2
 			12 c2 acquire ok
 			13 c1 release
 			14 redis remove of=c2 by=c1`, map[string]int{"grants": 2, "contended": 1, "lease_expired_while_held": 1, "lease_expired_while_held_and_waited": 1, "released_unowned": 1}},
-		{"a server restarts and loses the entry of a holder", `
-			0 c1 acquire
-			1 redis grant of=c1 by=c1
-			2 c1 acquire ok
+		{"a server restarts and loses the entry of a holder", entered + `
 			3 nemesis restart-lost id=1 on=redis
 			3 redis lose of=c1
 			4 nemesis restart-lost-end id=1 on=redis`, map[string]int{"grants": 1, "entry_lost_while_held": 1, "restart_with_holder": 1, "fault_injected": 1, "fault_touched": 1}},
@@ -107,14 +83,9 @@ func TestWhatARunReached(t *testing.T) {
 			4 nemesis restart-end id=1 on=redis
 			5 c1 acquire
 			6 c1 acquire ok`, map[string]int{"grants": 1, "fault_injected": 1}},
-		{"a jump of the server's clock", `
-			0 c1 acquire
-			1 c1 acquire ok
+		{"a jump of the server's clock", granted1 + `
 			3 nemesis server-jump id=2 on=redis`, map[string]int{"grants": 1, "jump_with_holder": 1, "clock_off_with_holder": 1, "fault_injected": 1, "fault_touched": 1}},
-		{"a failover that takes place while somebody holds", `
-			0 c1 acquire
-			1 redis-1 grant of=c1 by=c1 key=k
-			2 c1 acquire ok
+		{"a failover that takes place while somebody holds", keyed1 + `
 			3 nemesis failover id=1 on=redis-1
 			6 redis-1b promote text=redis-1
 			6 redis-1b lose of=c1 key=k
@@ -167,36 +138,22 @@ func TestWhatARunReached(t *testing.T) {
 		{"servers are cut off from the others", `
 			0 c1 acquire
 			1 nemesis partition-servers id=1 on=redis-1,sentinel-1`, map[string]int{"fault_injected": 1, "fault_touched": 1}},
-		{"memory runs full, and the holder's entry is evicted", `
-			0 c1 acquire
-			1 redis grant of=c1 by=c1
-			2 c1 acquire ok
+		{"memory runs full, and the holder's entry is evicted", entered + `
 			3 nemesis evict id=1 on=redis
 			3 redis lose of=c1
 			4 nemesis evict-end id=1 on=redis`, map[string]int{"grants": 1, "entry_lost_while_held": 1, "fault_injected": 1, "fault_touched": 1}},
-		{"a pause hits the holder and another one who waits", `
-			0 c1 acquire
-			1 c1 acquire ok
-			2 c2 acquire
-			3 nemesis pause id=1 on=c1
+		{"a pause hits the holder and another one who waits", paused + `
 			4 nemesis pause id=2 on=c2
 			5 nemesis pause-end id=1 on=c1
 			6 nemesis pause-end id=2 on=c2`, map[string]int{"grants": 1, "contended": 1, "pause_hit_holder": 1, "pause_hit_waiter": 1, "fault_injected": 2, "fault_touched": 2}},
-		{"a pause of somebody who is thinking", `
-			0 c1 acquire
-			1 c1 acquire ok
+		{"a pause of somebody who is thinking", granted1 + `
 			3 nemesis pause id=1 on=c2
 			5 nemesis pause-end id=1 on=c2
 			6 c2 acquire`, map[string]int{"grants": 1, "contended": 1, "fault_injected": 1}},
-		{"a kill hits the holder and another one who waits", `
-			0 c1 acquire
-			1 c1 acquire ok
-			2 c2 acquire
+		{"a kill hits the holder and another one who waits", contended + `
 			3 nemesis kill id=1 on=c1
 			4 nemesis poweroff id=2 on=c2`, map[string]int{"grants": 1, "contended": 1, "kill_hit_holder": 1, "kill_hit_acquirer": 1, "fault_injected": 2, "fault_touched": 2}},
-		{"a kill in a pause hits the holder", `
-			0 c1 acquire
-			1 c1 acquire ok
+		{"a kill in a pause hits the holder", granted1 + `
 			2 nemesis pause id=1 on=c1
 			3 nemesis kill id=2 on=c1`, map[string]int{"grants": 1, "pause_hit_holder": 1, "kill_hit_holder": 1, "fault_injected": 2, "fault_touched": 2}},
 		{"a reply that was dropped, and one that was not", `
@@ -215,22 +172,16 @@ func TestWhatARunReached(t *testing.T) {
 		{"a fault of another name", `
 			0 c1 acquire
 			1 nemesis meteor id=1 on=everything`, map[string]int{"fault_injected": 1, "fault_touched": 1}},
-		{"a write that arrives after its release", `
-			0 c1 acquire
-			1 c1 acquire ok
+		{"a write that arrives after its release", granted1 + `
 			2 c1 write value=1
 			3 c1 write info error=timeout
 			4 c1' release grant=1
 			5 resource write value=1 was=0 by=c1`, map[string]int{"grants": 1, "late_access": 1}},
-		{"a write that arrives after its deadline and is refused", `
-			0 c1 acquire
-			1 c1 acquire ok until=11
+		{"a write that arrives after its deadline and is refused", leased + `
 			2 c1 write value=1
 			12 resource refuse value=1 by=c1
 			13 c1 write fail error=stale-token`, map[string]int{"grants": 1, "late_access": 1, "stale_refused": 1}},
-		{"a write that is refused, as its client tells", `
-			0 c1 acquire
-			1 c1 acquire ok
+		{"a write that is refused, as its client tells", granted1 + `
 			2 c1 write value=1
 			3 c1 write fail error=stale-token`, map[string]int{"grants": 1, "stale_refused": 1}},
 	} {

@@ -1,15 +1,5 @@
 package checker
 
-// granted1 and granted2 begin a story: both clients got the lock.
-const (
-	granted1 = `
-		0 c1 acquire
-		1 c1 acquire ok`
-	granted2 = granted1 + `
-		1 c2 acquire
-		2 c2 acquire ok`
-)
-
 var resourceSpecs = []spec{
 	{"read, modify, write, one after the other", granted2 + `
 		3 c1 read

@@ -3,11 +3,35 @@ package checker
 // Several grants may stand on the entries of one acquire: a lock that calls the
 // critical section itself may call it twice, or after its caller has stopped waiting.
 
-var sharedAnswersSpecs = []spec{
-	{"the lock enters again on the node that it has", `
+// In the first ones c1 has a node, twice, or may have one. In the others the node has no
+// key.
+const (
+	node = `
 		0 c1 acquire
 		1 zk grant of=c1 by=c1 key=/a/sub1
-		2 c1 acquire ok
+		2 c1 acquire ok`
+	nodeTwice = node + `
+		3 c1' acquire
+		3 c1' acquire ok stands=c1`
+	nodeUnsure = `
+		0 c1 acquire
+		1 zk grant of=c1 by=c1 key=/a/sub1
+		2 c1 acquire info error=timeout`
+	owned = `
+		0 c1 acquire
+		1 zk grant of=c1 by=c1
+		2 c1 acquire ok`
+	ownedTwice = owned + `
+		3 c1' acquire
+		3 c1' acquire ok stands=c1`
+	ownedUnsure = `
+		0 c1 acquire
+		1 zk grant of=c1 by=c1
+		2 c1 acquire info error=timeout`
+)
+
+var sharedAnswersSpecs = []spec{
+	{"the lock enters again on the node that it has", node + `
 		3 c2 acquire
 		4 zk grant of=c2 by=c2 key=/a/sub2
 		5 c1' acquire
@@ -17,34 +41,22 @@ var sharedAnswersSpecs = []spec{
 		8 c1 release ok
 		9 c1' release
 		10 c2 acquire ok`, "valid"},
-	{"the lock enters after its caller has given up", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1 key=/a/sub1
-		2 c1 acquire info error=timeout
+	{"the lock enters after its caller has given up", nodeUnsure + `
 		5 c1' acquire
 		5 c1' acquire ok stands=c1
 		6 c1' release
 		7 zk remove of=c1 by=c1 key=/a/sub1`, "valid"},
-	{"a node that has gone meanwhile still counts as made", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1 key=/a/sub1
-		2 c1 acquire info error=timeout
+	{"a node that has gone meanwhile still counts as made", nodeUnsure + `
 		4 zk expire of=c1 key=/a/sub1
 		5 c1' acquire
 		5 c1' acquire ok stands=c1`, "valid"},
-	{"so was one that the first entry has removed", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1 key=/a/sub1
-		2 c1 acquire ok
+	{"so was one that the first entry has removed", node + `
 		3 c1 release
 		4 zk remove of=c1 by=c1 key=/a/sub1
 		4 c1 release ok
 		5 c1' acquire
 		5 c1' acquire ok stands=c1`, "valid"},
-	{"a second entry that does not say what it stands on", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1 key=/a/sub1
-		2 c1 acquire info error=timeout
+	{"a second entry that does not say what it stands on", nodeUnsure + `
 		5 c1' acquire
 		5 c1' acquire ok`, `violated 4,5: c1 was told at 5.000 s that it got the lock, for which it had asked at 5.000 s, and no server had granted it.`},
 	{"an entry on what no server has made", `
@@ -64,65 +76,37 @@ var sharedAnswersSpecs = []spec{
 		5 c1' acquire
 		5 zk grant of=c1' by=c1' key=/a/sub2
 		5 c1' acquire ok stands=c1`, "valid"},
-	{"a release that said yes, and the second entry still stands on the node", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1 key=/a/sub1
-		2 c1 acquire ok
-		3 c1' acquire
-		3 c1' acquire ok stands=c1
+	{"a release that said yes, and the second entry still stands on the node", nodeTwice + `
 		4 c1 release
 		5 c1 release ok
 		50 c2 try
 		50 c2 try fail error=held`, "valid"},
-	{"the second entry is given back, and the first one still stands on the node", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1 key=/a/sub1
-		2 c1 acquire ok
-		3 c1' acquire
-		3 c1' acquire ok stands=c1
+	{"the second entry is given back, and the first one still stands on the node", nodeTwice + `
 		4 c1' release
 		5 c1' release ok
 		50 c2 try
 		50 c2 try fail error=held`, "valid"},
-	{"the other release has no answer", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1 key=/a/sub1
-		2 c1 acquire ok
-		3 c1' acquire
-		3 c1' acquire ok stands=c1
+	{"the other release has no answer", nodeTwice + `
 		4 c1' release
 		5 c1 release
 		6 c1 release ok
 		50 c2 try
 		50 c2 try fail error=held`, "valid"},
-	{"both are given back, and the node stays", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1 key=/a/sub1
-		2 c1 acquire ok
-		3 c1' acquire
-		3 c1' acquire ok stands=c1
+	{"both are given back, and the node stays", nodeTwice + `
 		4 c1 release
 		5 c1 release ok
 		6 c1' release
 		7 c1' release ok
 		18 c2 try
 		18 c2 try fail error=held`, `violated 2,8,9: c1 was told at 7.000 s that it released the lock, but the entry that zk made for it at 1.000 s was still there at 18.000 s.`},
-	{"both are given back, and the node has had less than its time since", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1 key=/a/sub1
-		2 c1 acquire ok
-		3 c1' acquire
-		3 c1' acquire ok stands=c1
+	{"both are given back, and the node has had less than its time since", nodeTwice + `
 		4 c1 release
 		5 c1 release ok
 		6 c1' release
 		7 c1' release ok
 		17.9 c2 try
 		17.9 c2 try fail error=held`, "valid"},
-	{"a late entry is given back, and the node stays", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1 key=/a/sub1
-		2 c1 acquire info error=timeout
+	{"a late entry is given back, and the node stays", nodeUnsure + `
 		3 c1' acquire
 		3 c1' acquire ok stands=c1
 		4 c1' release
@@ -159,10 +143,7 @@ var sharedAnswersSpecs = []spec{
 		8 c1' release ok
 		50 c2 try
 		50 c2 try fail error=held`, "valid"},
-	{"a line that names the second entry's grant is about what that stands on", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1 key=/a/sub1
-		2 c1 acquire info error=timeout
+	{"a line that names the second entry's grant is about what that stands on", nodeUnsure + `
 		3 c1' acquire
 		3 c1' acquire ok stands=c1
 		4 c1' release
@@ -173,20 +154,10 @@ var sharedAnswersSpecs = []spec{
 }
 
 var sharedOwnershipSpecs = []spec{
-	{"the first entry removes the node that the second one stands on", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1
-		2 c1 acquire ok
-		3 c1' acquire
-		3 c1' acquire ok stands=c1
+	{"the first entry removes the node that the second one stands on", ownedTwice + `
 		4 c1 release
 		5 zk remove of=c1 by=c1`, "valid"},
-	{"the second entry removes the node that the first one stands on", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1
-		2 c1 acquire ok
-		3 c1' acquire
-		3 c1' acquire ok stands=c1
+	{"the second entry removes the node that the first one stands on", ownedTwice + `
 		4 c1' release
 		5 zk remove of=c1 by=c1'`, "valid"},
 	{"the second entry removes it while the ok of the first is on its way", `
@@ -197,10 +168,7 @@ var sharedOwnershipSpecs = []spec{
 		4 c1' release
 		5 zk remove of=c1 by=c1'
 		6 c1 acquire ok`, "valid"},
-	{"the task of the first acquire removes it", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1
-		2 c1 acquire info error=timeout
+	{"the task of the first acquire removes it", ownedUnsure + `
 		3 c1' acquire
 		3 c1' acquire ok stands=c1
 		4 zk remove of=c1 by=c1`, "valid"},
@@ -212,39 +180,23 @@ var sharedOwnershipSpecs = []spec{
 		3 c1' acquire ok stands=c1
 		4 c1'' release grant=7
 		5 zk remove of=c1 by=c1''`, "valid"},
-	{"the second entry is in when somebody else removes the node", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1
-		2 c1 acquire info error=timeout
+	{"the second entry is in when somebody else removes the node", ownedUnsure + `
 		3 c1' acquire
 		3 c1' acquire ok stands=c1
 		4 c2 acquire
 		5 zk remove of=c1 by=c2`, `violated 5,6,7: the acquire that c2 invoked at 4.000 s removed c1's entry for the lock at 5.000 s; c1 was granted it at 3.000 s, and had not invoked its release.`},
-	{"the first entry is over when somebody else removes the node of the second", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1
-		2 c1 acquire ok
-		3 c1' acquire
-		3 c1' acquire ok stands=c1
+	{"the first entry is over when somebody else removes the node of the second", ownedTwice + `
 		4 c1 release
 		5 c1 release ok
 		6 c2 acquire
 		7 zk remove of=c1 by=c2`, `violated 5,8,9: the acquire that c2 invoked at 6.000 s removed c1's entry for the lock at 7.000 s; c1 was granted it at 3.000 s, and had not invoked its release.`},
-	{"both entries are over", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1
-		2 c1 acquire ok
-		3 c1' acquire
-		3 c1' acquire ok stands=c1
+	{"both entries are over", ownedTwice + `
 		4 c1 release
 		5 c1 release ok
 		6 c1' release
 		6 c2 acquire
 		7 zk remove of=c1 by=c2`, "valid"},
-	{"an entry on what somebody else has removed before", `
-		0 c1 acquire
-		1 zk grant of=c1 by=c1
-		2 c1 acquire info error=timeout
+	{"an entry on what somebody else has removed before", ownedUnsure + `
 		3 c2 acquire
 		4 zk remove of=c1 by=c2
 		5 c1' acquire
