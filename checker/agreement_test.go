@@ -95,12 +95,7 @@ func TestTheJudgesAgree(t *testing.T) {
 }
 
 func verdictOn(list []Verdict, p Property) Verdict {
-	for _, v := range list {
-		if v.Property == p {
-			return v
-		}
-	}
-	return Verdict{}
+	return list[slices.Index(Properties[:], p)]
 }
 
 // anarchy makes random histories: clients that acquire, release and so on without any

@@ -192,12 +192,7 @@ func TestStatesDifferWhereVerdictsWill(t *testing.T) {
 			t.Parallel()
 			a, b := story(t, tt.a), story(t, tt.b)
 			verdict := func(begin string) Outcome {
-				for _, v := range Judge(story(t, begin+"\n"+tt.end)) {
-					if v.Property == tt.property {
-						return v.Outcome
-					}
-				}
-				return 0
+				return verdictOn(Judge(story(t, begin+"\n"+tt.end)), tt.property).Outcome
 			}
 			if x, y := verdict(tt.a), verdict(tt.b); (x == Violated) == (y == Violated) {
 				t.Errorf("the verdicts are %s and %s", x, y)

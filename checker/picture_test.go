@@ -3,7 +3,6 @@ package checker
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -32,8 +31,7 @@ func drawn(n int) *history.History {
 
 func TestThePictureShowsWhatIsAroundTheWitness(t *testing.T) {
 	h := drawn(500)
-	i := slices.IndexFunc(Judge(h), func(v Verdict) bool { return v.Property == Exclusion })
-	v := Judge(h)[i]
+	v := verdictOn(Judge(h), Exclusion)
 	if v.Outcome != Violated {
 		t.Fatalf("%+v", v)
 	}

@@ -65,22 +65,16 @@ func TestEveryPropertyHasBothKindsOfExamples(t *testing.T) {
 
 // told returns the verdict on p in the words of a spec.
 func told(verdicts []Verdict, p Property) string {
-	for _, v := range verdicts {
-		if v.Property != p {
-			continue
+	switch v := verdictOn(verdicts, p); {
+	case v.Witness != nil:
+		lines := make([]string, len(v.Witness.Entries))
+		for i, pos := range v.Witness.Entries {
+			lines[i] = fmt.Sprint(pos + 1)
 		}
-		switch {
-		case v.Witness != nil:
-			lines := make([]string, len(v.Witness.Entries))
-			for i, pos := range v.Witness.Entries {
-				lines[i] = fmt.Sprint(pos + 1)
-			}
-			return fmt.Sprintf("%s %s: %s", v.Outcome, strings.Join(lines, ","), v.Witness.Sentence)
-		case v.Reason != "":
-			return fmt.Sprintf("%s: %s", v.Outcome, v.Reason)
-		default:
-			return v.Outcome.String()
-		}
+		return fmt.Sprintf("%s %s: %s", v.Outcome, strings.Join(lines, ","), v.Witness.Sentence)
+	case v.Reason != "":
+		return fmt.Sprintf("%s: %s", v.Outcome, v.Reason)
+	default:
+		return v.Outcome.String()
 	}
-	return "no verdict"
 }

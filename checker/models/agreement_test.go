@@ -37,12 +37,28 @@ func someModels() (list []Model) {
 	return list
 }
 
-// gathered returns a judge that has read the entries, and its objects.
-func gathered(m Model, o Options, entries []history.Entry) (*Judge, []*object) {
+// parsed returns the model of that name.
+func parsed(t *testing.T, name string) Model {
+	t.Helper()
+	m, err := Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// fed returns a judge that has read the entries.
+func fed(m Model, o Options, entries []history.Entry) *Judge {
 	j := New(m, o)
 	for i := range entries {
 		j.Add(&entries[i], i+1)
 	}
+	return j
+}
+
+// gathered returns a judge that has read the entries, and its objects.
+func gathered(m Model, o Options, entries []history.Entry) (*Judge, []*object) {
+	j := fed(m, o, entries)
 	j.finish()
 	return j, j.objects(false)
 }

@@ -1,19 +1,13 @@
 package models
 
 import (
-	"context"
 	"slices"
 	"testing"
 )
 
 // A file may have several locks: the verdict names exactly those that are violated.
 func TestEveryViolatedLockIsNamed(t *testing.T) {
-	m, err := Parse("owner-mutex")
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := New(m, Options{})
-	for i, e := range told(t, `
+	v := fed(parsed(t, "owner-mutex"), Options{}, told(t, `
 		c1 acquire lock=a
 		c1 acquire ok lock=a
 		c1 acquire lock=b
@@ -27,10 +21,7 @@ func TestEveryViolatedLockIsNamed(t *testing.T) {
 		c2 acquire lock=a
 		c2 acquire ok lock=a
 		c1 release lock=c
-		c1 release ok lock=c`) {
-		j.Add(&e, i+1)
-	}
-	v := j.Verdict(context.Background())
+		c1 release ok lock=c`)).Verdict(t.Context())
 	if want := []string{"a", "c"}; !slices.Equal(v.Locks, want) {
 		t.Errorf("violated: %q, want %q", v.Locks, want)
 	}

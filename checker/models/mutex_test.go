@@ -1,7 +1,6 @@
 package models
 
 import (
-	"context"
 	"fmt"
 	"math/rand"
 	"regexp"
@@ -49,18 +48,10 @@ var counts = regexp.MustCompile(`(?:up to|from line (\d+) to) line (\d+) of the 
 // and of releases. The test checks these numbers.
 func TestOfAMutexThereAreTooMany(t *testing.T) {
 	t.Parallel()
-	m, err := Parse("mutex")
-	if err != nil {
-		t.Fatal(err)
-	}
-	said := 0
+	m, said := parsed(t, "mutex"), 0
 	for seed := range int64(20) {
 		entries := blurred(seed, 2000, 1001)
-		j := New(m, Options{})
-		for i := range entries {
-			j.Add(&entries[i], i+1)
-		}
-		v := j.Verdict(context.Background())
+		v := fed(m, Options{}, entries).Verdict(t.Context())
 		if v.Outcome != checker.Violated {
 			t.Fatalf("seed %d: %s %s", seed, v.Outcome, v.Reason)
 		}
@@ -95,19 +86,11 @@ func TestOfAMutexThereAreTooMany(t *testing.T) {
 // 10,000 operations that overlap need no search. The best of three attempts counts,
 // since the machine may be busy.
 func TestALongMutexIsJudgedAtOnce(t *testing.T) {
-	m, err := Parse("mutex")
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries := blurred(1, 10_000, 5001)
+	m, entries := parsed(t, "mutex"), blurred(1, 10_000, 5001)
 	least := time.Hour
 	for range 3 {
 		start := time.Now()
-		j := New(m, Options{})
-		for i := range entries {
-			j.Add(&entries[i], i+1)
-		}
-		v := j.Verdict(context.Background())
+		v := fed(m, Options{}, entries).Verdict(t.Context())
 		least = min(least, time.Since(start))
 		if v.Outcome != checker.Violated {
 			t.Fatalf("%s: %s", v.Outcome, v.Reason)

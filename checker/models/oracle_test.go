@@ -2,7 +2,6 @@ package models
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -628,11 +627,7 @@ func TestTheOracleAgrees(t *testing.T) {
 			for _, named := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%s %+v named=%v", name, opts, named), func(t *testing.T) {
 					t.Parallel()
-					m, err := Parse(name)
-					if err != nil {
-						t.Fatal(err)
-					}
-					consult(t, m, opts, named, histories)
+					consult(t, parsed(t, name), opts, named, histories)
 				})
 			}
 		}
@@ -649,11 +644,7 @@ func consult(t *testing.T, m Model, opts Options, named bool, histories int) {
 		if err := history.Check(&history.History{Entries: c.h}); err != nil {
 			t.Fatal(err)
 		}
-		j := New(m, opts)
-		for i := range c.h {
-			j.Add(&c.h[i], i+1)
-		}
-		v := j.Verdict(context.Background())
+		v := fed(m, opts, c.h).Verdict(t.Context())
 		explained := (&oracle{deeds: c.deeds, rule: m.rule, any: m.kind == anonymous, limit: m.N, seen: map[past]bool{}}).explains(past{})
 		switch {
 		case v.Outcome == checker.Unknown && !strings.HasPrefix(v.Reason, "the judges disagree"):

@@ -1,7 +1,7 @@
 package models
 
 import (
-	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,10 +17,7 @@ import (
 // except by rules that only models have, is a violation of the property.
 func TestTheModelLeaseAgreesWithTheProperty(t *testing.T) {
 	t.Parallel()
-	m, err := Parse("lease")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := parsed(t, "lease")
 	broken, held := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		for range 20 {
@@ -34,12 +31,8 @@ func TestTheModelLeaseAgreesWithTheProperty(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			j := New(m, Options{Released: true})
-			for i := range h.Entries {
-				j.Add(&h.Entries[i], i+2)
-			}
-			v := j.Verdict(context.Background())
-			property := outcomeOf(checker.Judge(h), checker.LeaseExclusion)
+			v := fed(m, Options{Released: true}, h.Entries).Verdict(t.Context())
+			property := checker.Judge(h)[slices.Index(checker.Properties[:], checker.LeaseExclusion)].Outcome
 			if property == checker.Violated && v.Outcome == checker.Valid {
 				rt.Fatalf("the property is violated, and the history is valid by the model\n%s", b.String())
 			}
@@ -56,15 +49,6 @@ func TestTheModelLeaseAgreesWithTheProperty(t *testing.T) {
 	if t.Logf("%d violated, %d valid", broken, held); alltests.Wanted() && (broken < 20 || held < 20) {
 		t.Error("that says little")
 	}
-}
-
-func outcomeOf(list []checker.Verdict, p checker.Property) checker.Outcome {
-	for _, v := range list {
-		if v.Property == p {
-			return v.Outcome
-		}
-	}
-	return 0
 }
 
 // onlyOfModels reports whether a sentence is about something that properties allow:

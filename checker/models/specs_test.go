@@ -136,10 +136,6 @@ func TestSpecs(t *testing.T) {
 			t.Run(model+": "+s.name, func(t *testing.T) {
 				t.Parallel()
 				name, options, _ := strings.Cut(model, "+")
-				m, err := Parse(name)
-				if err != nil {
-					t.Fatal(err)
-				}
 				has := func(o string) bool { return strings.Contains(options, o) }
 				o := Options{StrictTry: has("strict"), Released: has("released")}
 				entries := told(t, s.text)
@@ -150,7 +146,7 @@ func TestSpecs(t *testing.T) {
 				if has("long") {
 					want = long
 				}
-				if got := judged(m, o, has("long"), entries); got != want {
+				if got := judged(parsed(t, name), o, has("long"), entries); got != want {
 					t.Errorf("got  %s\nwant %s", got, want)
 				}
 			})
