@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,9 +92,16 @@ func TestAGrantThatNobodyNamesIsTheInnermostOneOfThatLock(t *testing.T) {
 	}
 }
 
-func TestAGrantWhoseReleaseFailedIsReleasedTheNextTime(t *testing.T) {
+// Each line has the grant that it names or means, or 0.
+func TestWhichGrantALineMeans(t *testing.T) {
 	t.Parallel()
-	h, _ := decode(t, `
+	for _, c := range []struct {
+		name, text string
+		want       []int
+	}{
+		// A loss gets the grant that the process has: none during a release, or after a
+		// loss.
+		{"a grant whose release failed is released the next time", `
 {"process":1,"type":"invoke","f":"acquire"}
 {"process":1,"type":"ok","f":"acquire"}
 {"process":1,"type":"invoke","f":"acquire"}
@@ -107,30 +115,56 @@ func TestAGrantWhoseReleaseFailedIsReleasedTheNextTime(t *testing.T) {
 {"process":1,"type":"event","f":"lost"}
 {"process":1,"type":"event","f":"lost"}
 {"process":1,"type":"invoke","f":"release"}
-`)
-	var got []int
-	for _, e := range h.Entries[4:] {
-		got = append(got, e.Grant)
-	}
-	// A loss gets the grant that the process has: none during a release, or after
-	// a loss.
-	if want := []int{2, 1, 2, 2, 0, 2, 0, 0, 1}; !reflect.DeepEqual(got, want) {
-		t.Errorf("the entries name the grants %v, want %v", got, want)
-	}
-}
-
-func TestAnExtendThatSaidYesIsOneOfTheInnermostGrant(t *testing.T) {
-	t.Parallel()
-	h, _ := decode(t, `
+`, []int{0, 1, 0, 2, 2, 1, 2, 2, 0, 2, 0, 0, 1}},
+		{"an extend that is ok is one of the innermost grant", `
 {"process":1,"type":"invoke","f":"acquire"}
 {"process":1,"type":"ok","f":"acquire"}
 {"process":1,"type":"invoke","f":"acquire"}
 {"process":1,"type":"ok","f":"acquire"}
 {"process":1,"type":"invoke","f":"extend"}
 {"process":1,"type":"ok","f":"extend"}
-`)
-	if asked, told := h.Entries[4].Grant, h.Entries[5].Grant; asked != 0 || told != 2 {
-		t.Errorf("the extend names the grants %d and %d", asked, told)
+`, []int{0, 1, 0, 2, 0, 2}},
+		{"a client that goes on after an info has what it had", `
+{"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"client":"c1","process":1,"type":"invoke","f":"write","value":1}
+{"client":"c1","process":1,"type":"info","f":"write"}
+{"client":"c2","process":2,"type":"invoke","f":"release"}
+{"client":"c1","process":3,"type":"invoke","f":"release"}
+{"client":"c1","process":3,"type":"info","f":"release"}
+{"client":"c1","process":4,"type":"invoke","f":"release"}
+`, []int{0, 1, 1, 1, 0, 1, 1, 0}},
+		// What one process of a client released may be what another one got.
+		{"nobody guesses a grant that another process may have released", `
+{"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"client":"c1","process":2,"type":"invoke","f":"release"}
+{"client":"c1","process":2,"type":"ok","f":"release"}
+{"client":"c1","process":1,"type":"event","f":"lost"}
+{"client":"c1","process":1,"type":"invoke","f":"extend"}
+{"client":"c1","process":1,"type":"info","f":"extend"}
+{"client":"c1","process":3,"type":"invoke","f":"release"}
+{"client":"c2","process":4,"type":"invoke","f":"acquire"}
+{"client":"c2","process":4,"type":"ok","f":"acquire"}
+{"client":"c2","process":5,"type":"invoke","f":"release","grant":2}
+{"client":"c2","process":5,"type":"ok","f":"release"}
+{"client":"c2","process":4,"type":"invoke","f":"release"}
+`, []int{0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 0}},
+		{"a new grant has a number that no line named", `
+{"client":"c1","process":1,"type":"invoke","f":"acquire","grant":1}
+{"client":"c1","process":1,"type":"info","f":"acquire"}
+{"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"client":"c2","process":2,"type":"ok","f":"acquire"}
+`, []int{1, 1, 0, 2}},
+	} {
+		h, _ := decode(t, c.text)
+		var got []int
+		for _, e := range h.Entries {
+			got = append(got, e.Grant)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: the lines have the grants %v, want %v", c.name, got, c.want)
+		}
 	}
 }
 
@@ -160,65 +194,6 @@ func TestGrantsOfManyLocksAreToldApart(t *testing.T) {
 		if e.F == history.Extend && e.Grant != 0 {
 			t.Fatalf("an extend of lock %s is for grant %d, which was released", e.Lock, e.Grant)
 		}
-	}
-}
-
-func TestAClientThatGoesOnAfterAnInfoHasWhatItHad(t *testing.T) {
-	t.Parallel()
-	h, _ := decode(t, `
-{"client":"c1","process":1,"type":"invoke","f":"acquire"}
-{"client":"c1","process":1,"type":"ok","f":"acquire"}
-{"client":"c1","process":1,"type":"invoke","f":"write","value":1}
-{"client":"c1","process":1,"type":"info","f":"write"}
-{"client":"c2","process":2,"type":"invoke","f":"release"}
-{"client":"c1","process":3,"type":"invoke","f":"release"}
-{"client":"c1","process":3,"type":"info","f":"release"}
-{"client":"c1","process":4,"type":"invoke","f":"release"}
-`)
-	var got []int
-	for _, e := range h.Entries[4:] {
-		got = append(got, e.Grant)
-	}
-	if want := []int{0, 1, 1, 0}; !reflect.DeepEqual(got, want) {
-		t.Errorf("the releases name the grants %v, want %v", got, want)
-	}
-}
-
-// What one process of a client released may be what another one got.
-func TestNobodyGuessesAGrantThatAnotherProcessMayHaveReleased(t *testing.T) {
-	t.Parallel()
-	h, _ := decode(t, `
-{"client":"c1","process":1,"type":"invoke","f":"acquire"}
-{"client":"c1","process":1,"type":"ok","f":"acquire"}
-{"client":"c1","process":2,"type":"invoke","f":"release"}
-{"client":"c1","process":2,"type":"ok","f":"release"}
-{"client":"c1","process":1,"type":"event","f":"lost"}
-{"client":"c1","process":1,"type":"invoke","f":"extend"}
-{"client":"c1","process":1,"type":"info","f":"extend"}
-{"client":"c1","process":3,"type":"invoke","f":"release"}
-{"client":"c2","process":4,"type":"invoke","f":"acquire"}
-{"client":"c2","process":4,"type":"ok","f":"acquire"}
-{"client":"c2","process":5,"type":"invoke","f":"release","grant":2}
-{"client":"c2","process":5,"type":"ok","f":"release"}
-{"client":"c2","process":4,"type":"invoke","f":"release"}
-`)
-	for _, i := range []int{4, 5, 7, 12} {
-		if e := h.Entries[i]; e.Grant != 0 {
-			t.Errorf("line %d (%s) names grant %d", i+2, e.F, e.Grant)
-		}
-	}
-}
-
-func TestANewGrantHasANumberThatNoLineNamed(t *testing.T) {
-	t.Parallel()
-	h, _ := decode(t, `
-{"client":"c1","process":1,"type":"invoke","f":"acquire","grant":1}
-{"client":"c1","process":1,"type":"info","f":"acquire"}
-{"client":"c2","process":2,"type":"invoke","f":"acquire"}
-{"client":"c2","process":2,"type":"ok","f":"acquire"}
-`)
-	if got := h.Entries[3].Grant; got != 2 {
-		t.Errorf("the second acquire got grant %d, want 2", got)
 	}
 }
 
