@@ -3,13 +3,9 @@ package history_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -144,119 +140,4 @@ func TestAWriterPassesOnEachLineByItself(t *testing.T) {
 	if err := w.Append(history.Entry{Type: history.Event}); !errors.Is(err, out.err) {
 		t.Errorf("got %v, want the error of the writer below", err)
 	}
-}
-
-func TestWhatIsEncodedDecodesToTheSame(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		h := &history.History{Header: anyHeader().Draw(t, "header"), Entries: anyEntries(t)}
-		var b bytes.Buffer
-		if err := history.Encode(&b, h); err != nil {
-			t.Fatal(err)
-		}
-		got, warnings, err := history.Decode(bytes.NewReader(b.Bytes()), "file")
-		if err != nil || len(warnings) > 0 {
-			t.Fatalf("%v %v\n%s", err, warnings, b.Bytes())
-		}
-		if !reflect.DeepEqual(got, h) {
-			t.Fatalf("got  %+v\nwant %+v", got, h)
-		}
-		var again bytes.Buffer
-		if err := history.Encode(&again, got); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
-			t.Fatalf("the second time it reads\n%s, %v", again.Bytes(), err)
-		}
-	})
-}
-
-func anyHeader() *rapid.Generator[history.Header] {
-	return rapid.Custom(func(t *rapid.T) history.Header {
-		return history.Header{
-			Format:  history.Format,
-			Version: rapid.String().Draw(t, "version"),
-			Lock:    rapid.String().Draw(t, "lock"),
-			Seed:    rapid.Uint64().Draw(t, "seed"),
-			LeaseMS: rapid.Int64Range(0, 1e9).Draw(t, "lease"),
-			Fencing: rapid.SampledFrom([]history.Fencing{history.FencingOff, history.FencingAll, history.FencingWrites}).Draw(t, "fencing"),
-			Faults:  list(t),
-		}
-	})
-}
-
-func list(t *rapid.T) []string {
-	l := rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, "list")
-	if len(l) == 0 {
-		return nil
-	}
-	return l
-}
-
-func maybe(t *rapid.T, label string) history.Opt {
-	if rapid.Bool().Draw(t, label+"?") {
-		return history.Some(rapid.Int64().Draw(t, label))
-	}
-	return history.Opt{}
-}
-
-// earlier returns one of the indices, or no index.
-func earlier(t *rapid.T, label string, indices []int64) history.Opt {
-	if len(indices) == 0 || !rapid.Bool().Draw(t, label+"?") {
-		return history.Opt{}
-	}
-	return history.Some(rapid.SampledFrom(indices).Draw(t, label))
-}
-
-// anyEntries returns consistent entries with all fields filled in.
-func anyEntries(t *rapid.T) []history.Entry {
-	var (
-		entries []history.Entry
-		now     time.Duration
-		index   = rapid.IntRange(0, 3).Draw(t, "first index")
-		invokes []int64 // their indices
-		open    = map[int]history.Entry{}
-		retired = map[int]bool{}
-		grant   = 0
-	)
-	for range rapid.IntRange(0, 30).Draw(t, "entries") {
-		now += time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "step"))
-		index += rapid.IntRange(1, 3).Draw(t, "gap")
-		n := rapid.IntRange(0, 4).Draw(t, "process")
-		var e history.Entry
-		switch invoke, is := open[n]; {
-		case rapid.IntRange(0, 3).Draw(t, "named") == 0 || retired[n]:
-			e = history.Entry{
-				Process: history.Process{Name: rapid.StringN(1, 5, -1).Draw(t, "name")},
-				Type:    rapid.SampledFrom([]history.Type{history.Info, history.Event}).Draw(t, "type"),
-				F:       rapid.StringN(1, 5, -1).Draw(t, "f"), Grant: rapid.IntRange(0, 9).Draw(t, "of"),
-				Key: rapid.String().Draw(t, "key"), By: earlier(t, "by", invokes), Op: earlier(t, "op", invokes), ID: rapid.Int().Draw(t, "id"), On: list(t),
-				Point: rapid.String().Draw(t, "point"), Hits: maybe(t, "hits"), Was: maybe(t, "was"),
-				Amount: time.Duration(rapid.Int64().Draw(t, "amount")),
-			}
-		case is:
-			e = invoke
-			e.Type = rapid.SampledFrom([]history.Type{history.OK, history.Fail, history.Info}).Draw(t, "type")
-			e.Error, e.Text = rapid.String().Draw(t, "error"), rapid.String().Draw(t, "text")
-			if e.Type == history.OK && (e.F == history.Acquire || e.F == history.Try) {
-				grant++
-				e.Grant = grant
-				e.Token = rapid.Uint64Max(1<<63-1).Draw(t, "token")
-				e.ValidUntil = time.Duration(rapid.Int64().Draw(t, "until"))
-			}
-			retired[n] = e.Type == history.Info
-			delete(open, n)
-		default:
-			e = history.Entry{
-				Client: fmt.Sprintf("c%d", n), Process: history.Process{N: n}, Type: history.Invoke,
-				F:    rapid.SampledFrom([]string{history.Acquire, history.Try, history.Release, history.Extend, history.Read, history.Write}).Draw(t, "f"),
-				Lock: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "lock"), Value: maybe(t, "value"),
-			}
-			if e.F != history.Acquire && e.F != history.Try {
-				e.Grant = rapid.IntRange(1, 9).Draw(t, "grant")
-			}
-			open[n] = e
-			invokes = append(invokes, int64(index))
-		}
-		e.Index, e.Time = index, now
-		entries = append(entries, e)
-	}
-	return entries
 }

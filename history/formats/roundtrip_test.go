@@ -67,6 +67,9 @@ func TestNothingIsLostOnTheWayThroughAnotherFormat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := anyHistory(t)
 		lines := encode(t, h)
+		if got, warnings, err := history.Decode(bytes.NewReader(lines), "file"); err != nil || len(warnings) > 0 || !reflect.DeepEqual(got, h) {
+			t.Fatalf("%v %v\ngot  %+v\nwant %+v", err, warnings, got, h)
+		}
 		if got := write(t, read(t, lines), "jsonl"); !bytes.Equal(got, lines) {
 			t.Fatalf("JSON Lines became\n%swant\n%s", got, lines)
 		}
@@ -95,9 +98,15 @@ func anyHistory(t *rapid.T) *history.History {
 		}
 		return history.Some(number.Draw(t, "v"))
 	})
+	list := rapid.Custom(func(t *rapid.T) []string {
+		if l := rapid.SliceOfN(word, 0, 3).Draw(t, "list"); len(l) > 0 {
+			return l
+		}
+		return nil
+	})
 	h := &history.History{Header: history.Header{
 		Format: history.Format, Version: rapid.String().Draw(t, "version"), Seed: rapid.Uint64().Draw(t, "seed"),
-		LeaseMS: rapid.Int64Range(0, 1e9).Draw(t, "lease"), Observes: rapid.SliceOfN(rapid.StringMatching(`[a-z]+`), 0, 2).Draw(t, "observes"),
+		LeaseMS: rapid.Int64Range(0, 1e9).Draw(t, "lease"), Observes: list.Draw(t, "observes"), Lock: word.Draw(t, "lock"), Faults: list.Draw(t, "faults"),
 		Fencing: rapid.SampledFrom([]history.Fencing{history.FencingOff, history.FencingAll, history.FencingWrites}).Draw(t, "fencing"),
 	}}
 	var (
@@ -112,13 +121,15 @@ func anyHistory(t *rapid.T) *history.History {
 	for range rapid.IntRange(0, 20).Draw(t, "entries") {
 		n := rapid.SampledFrom(numbers).Draw(t, "process")
 		e := history.Entry{Client: "c" + history.Process{N: n}.String(), Process: history.Process{N: n}}
-		switch invoke, is := open[n]; {
+		invoke, is := open[n]
+		switch {
 		case retired[n] || rapid.IntRange(0, 2).Draw(t, "named") == 0:
 			e = history.Entry{
 				Process: history.Process{Name: rapid.OneOf(rapid.SampledFrom([]string{history.Nemesis, "redis-1"}), name).Draw(t, "name")},
 				Type:    rapid.SampledFrom([]history.Type{history.Info, history.Event}).Draw(t, "type"),
-				F:       name.Draw(t, "f"), On: rapid.SliceOfN(word, 0, 2).Draw(t, "on"), ID: int(number.Draw(t, "id")), Point: word.Draw(t, "point"),
+				F:       name.Draw(t, "f"), On: list.Draw(t, "on"), ID: int(number.Draw(t, "id")), Point: word.Draw(t, "point"),
 				Amount: time.Duration(number.Draw(t, "amount")), Hits: opt.Draw(t, "hits"), Client: word.Draw(t, "client"),
+				Grant: rapid.IntRange(0, 9).Draw(t, "of"),
 			}
 			if len(invokes) > 0 {
 				e.By = history.Some(rapid.SampledFrom(invokes).Draw(t, "by"))
@@ -141,7 +152,10 @@ func anyHistory(t *rapid.T) *history.History {
 				e.Grant = rapid.IntRange(1, 9).Draw(t, "of")
 			}
 		}
-		e.Lock, e.Key = rapid.SampledFrom([]string{"a", ":b", "7", "[x]"}).Draw(t, "lock"), word.Draw(t, "key")
+		e.Lock, e.Key = rapid.SampledFrom([]string{"", "a", ":b", "7", "[x]"}).Draw(t, "lock"), word.Draw(t, "key")
+		if is && e.Lock == "" && e.Process.Client() {
+			e.Lock = invoke.Lock // as a reader fills it in
+		}
 		e.Shared, e.Value, e.Was = rapid.Bool().Draw(t, "shared"), opt.Draw(t, "value"), opt.Draw(t, "was")
 		e.Token, e.ValidUntil = uint64(max(0, number.Draw(t, "token"))), time.Duration(number.Draw(t, "until"))
 		e.Error, e.Text = word.Draw(t, "error"), word.Draw(t, "text")
