@@ -1,10 +1,19 @@
 package checker
 
-var resourceSpecs = []spec{
-	{"read, modify, write, one after the other", granted2 + `
+// Both clients were granted the lock, and c1 has read the resource: by the resource's line,
+// and without one.
+const (
+	readFirst = granted2 + `
 		3 c1 read
 		3 resource read by=c1 value=0
-		3 c1 read ok
+		3 c1 read ok`
+	clientRead = granted2 + `
+		3 c1 read
+		3 c1 read ok value=0`
+)
+
+var resourceSpecs = []spec{
+	{"read, modify, write, one after the other", readFirst + `
 		3 c1 write value=1
 		3 resource write by=c1 value=1 was=0
 		3 c1 write ok
@@ -24,10 +33,7 @@ var resourceSpecs = []spec{
 		5 c1 write value=17
 		6 resource write by=c1 value=17 was=18
 		6 c1 write ok`, `violated 6,9,12: c1 read 16 at 3.000 s, and its write of 17 at 6.000 s replaced 18, put there at 4.000 s.`},
-	{"a lost update of somebody who had read as well", granted2 + `
-		3 c1 read
-		3 resource read by=c1 value=0
-		3 c1 read ok
+	{"a lost update of somebody who had read as well", readFirst + `
 		3 c2 read
 		3 resource read by=c2 value=0
 		3 c2 read ok
@@ -37,10 +43,7 @@ var resourceSpecs = []spec{
 		5 c1 write value=1
 		6 resource write by=c1 value=1 was=2
 		6 c1 write ok`, `violated 6,12,15: c1 read 0 at 3.000 s, and its write of 1 at 6.000 s replaced 2, put there at 4.000 s.`},
-	{"a write that arrives late", granted2 + `
-		3 c1 read
-		3 resource read by=c1 value=0
-		3 c1 read ok
+	{"a write that arrives late", readFirst + `
 		4 c1 write value=1
 		5 c1 write info error=timeout
 		6 c2 read
@@ -85,10 +88,7 @@ var resourceSpecs = []spec{
 		6 c1 write value=1
 		6 resource write by=c1 value=1 was=5
 		6 c1 write ok`, `violated 4,7: c1 read 0 at 3.000 s, and its write of 1 at 6.000 s replaced 5.`},
-	{"another value that somebody put there is not what was replaced", granted2 + `
-		3 c1 read
-		3 resource read by=c1 value=0
-		3 c1 read ok
+	{"another value that somebody put there is not what was replaced", readFirst + `
 		4 c2 write value=7
 		4 resource write by=c2 value=7 was=0
 		4 c2 write ok
@@ -126,10 +126,7 @@ var resourceSpecs = []spec{
 		5 c1' write value=4 grant=1
 		5 resource write by=c1' value=4 was=1
 		6 c1' write ok grant=1`, "unknown: of no write is it known both what its grant had read or written before and what it replaced"},
-	{"the last read counts", granted2 + `
-		3 c1 read
-		3 resource read by=c1 value=0
-		3 c1 read ok
+	{"the last read counts", readFirst + `
 		4 c2 write value=2
 		4 resource write by=c2 value=2 was=0
 		4 c2 write ok
@@ -139,10 +136,7 @@ var resourceSpecs = []spec{
 		6 c1 write value=3
 		6 resource write by=c1 value=3 was=2
 		6 c1 write ok`, "valid"},
-	{"a write that was refused replaced nothing", granted2 + `
-		3 c1 read
-		3 resource read by=c1 value=0
-		3 c1 read ok
+	{"a write that was refused replaced nothing", readFirst + `
 		4 c2 write value=2
 		4 resource write by=c2 value=2 was=0
 		4 c2 write ok
@@ -180,16 +174,12 @@ var resourceSpecs = []spec{
 		3 c1 read ok`, "n/a: the resource was never written"},
 	{"the resource was not touched", granted1, "n/a: the resource was never written"},
 
-	{"clients: each write names the value that it replaced", granted2 + `
-		3 c1 read
-		3 c1 read ok value=0
+	{"clients: each write names the value that it replaced", clientRead + `
 		4 c2 write value=2
 		4 c2 write ok value=2 was=0
 		6 c1 write value=1
 		6 c1 write ok value=1 was=2`, `violated 6,10: c1 read 0 at 3.000 s, and its write of 1 at 6.000 s replaced 2.`},
-	{"clients: only one write names the value that it replaced", granted2 + `
-		3 c1 read
-		3 c1 read ok value=0
+	{"clients: only one write names the value that it replaced", clientRead + `
 		3 c2 read
 		3 c2 read ok value=0
 		4 c1 write value=1
@@ -217,18 +207,14 @@ var resourceSpecs = []spec{
 		4 c1 read ok value=0
 		5 c1 write value=2
 		5 c1 write ok value=2`, `violated 4,6,8,10: c1 computed both its writes (1, ok at 3.000 s, and 2, ok at 5.000 s) from 0, which was not in place that often.`},
-	{"clients: one builds on the other", granted2 + `
-		3 c1 read
-		3 c1 read ok value=0
+	{"clients: one builds on the other", clientRead + `
 		3 c1 write value=1
 		4 c1 write ok value=1
 		5 c2 read
 		5 c2 read ok value=1
 		6 c2 write value=2
 		7 c2 write ok value=2`, "valid"},
-	{"clients: two build on the same value", granted2 + `
-		3 c1 read
-		3 c1 read ok value=0
+	{"clients: two build on the same value", clientRead + `
 		3 c2 read
 		3 c2 read ok value=0
 		4 c1 write value=1
@@ -244,9 +230,7 @@ var resourceSpecs = []spec{
 		4 c1 write ok value=6
 		6 c2 write value=6
 		7 c2 write ok value=6`, `violated 6,8,10,12: c1 and c2 both computed their writes (6, ok at 4.000 s, and 6, ok at 7.000 s) from 5, which was not in place that often.`},
-	{"clients: an own write without an answer may be what one builds on", granted2 + `
-		3 c1 read
-		3 c1 read ok value=0
+	{"clients: an own write without an answer may be what one builds on", clientRead + `
 		4 c1 write value=1
 		5 c1 write info error=timeout
 		6 c2 read
@@ -255,9 +239,7 @@ var resourceSpecs = []spec{
 		8 c2 write ok
 		9 c1' write grant=1 value=3
 		9 c1' write ok grant=1`, "unknown: values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced"},
-	{"clients: a write without an answer does not say what was there at first", granted2 + `
-		3 c1 read
-		3 c1 read ok value=0
+	{"clients: a write without an answer does not say what was there at first", clientRead + `
 		3 c2 read
 		3 c2 read ok value=0
 		4 c1 write value=0
@@ -267,9 +249,7 @@ var resourceSpecs = []spec{
 		6 c2 read
 		6 c2 read ok value=1
 		7 c2 write value=3`, "unknown: values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced"},
-	{"clients: two values that nobody wrote", granted2 + `
-		3 c1 read
-		3 c1 read ok value=0
+	{"clients: two values that nobody wrote", clientRead + `
 		3 c1 write value=1
 		3 c1 write ok value=1
 		4 c2 read
@@ -300,27 +280,21 @@ var resourceSpecs = []spec{
 		6 c2 write value=1
 		7 c2 write ok value=1
 		8 c3 write ok value=2`, `violated 8,10,12,13,16: c1's write of 3, computed from 2, was ok at 3.000 s, before c2 invoked its write of 1 at 6.000 s, but the values say that it came after it.`},
-	{"clients: a write without an answer, on which one builds, has happened", granted2 + `
-		3 c1 read
-		3 c1 read ok value=0
+	{"clients: a write without an answer, on which one builds, has happened", clientRead + `
 		3 c1 write value=1
 		4 c1 write info error=timeout
 		5 c2 read
 		5 c2 read ok value=1
 		6 c2 write value=2
 		7 c2 write ok value=2`, "valid"},
-	{"clients: a write without an answer, on which nobody builds, may not have happened", granted2 + `
-		3 c1 read
-		3 c1 read ok value=0
+	{"clients: a write without an answer, on which nobody builds, may not have happened", clientRead + `
 		3 c1 write value=1
 		4 c1 write info error=timeout
 		5 c2 read
 		5 c2 read ok value=0
 		6 c2 write value=2
 		7 c2 write ok value=2`, "valid"},
-	{"clients: two build on a write without an answer", granted2 + `
-		3 c1 read
-		3 c1 read ok value=0
+	{"clients: two build on a write without an answer", clientRead + `
 		3 c1 write value=1
 		4 c1 write info error=timeout
 		5 c1' read grant=1
@@ -342,18 +316,14 @@ var resourceSpecs = []spec{
 		4 c1 write ok value=1
 		6 c2 write value=1 lock=b
 		7 c2 write ok value=1 lock=b`, "valid"},
-	{"clients: a write that failed did not happen", granted2 + `
-		3 c1 read
-		3 c1 read ok value=0
+	{"clients: a write that failed did not happen", clientRead + `
 		3 c1 write value=1
 		4 c1 write fail error=stale-token
 		5 c2 read
 		5 c2 read ok value=0
 		6 c2 write value=2
 		7 c2 write ok value=2`, "valid"},
-	{"clients: values that come again", granted2 + `
-		3 c1 read
-		3 c1 read ok value=0
+	{"clients: values that come again", clientRead + `
 		3 c1 write value=1
 		4 c1 write ok value=1
 		5 c1 write value=0
