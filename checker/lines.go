@@ -40,7 +40,6 @@ type lineProc struct {
 
 // lineClient is a client.
 type lineClient struct {
-	name   string
 	went   *lineProc // the process that ended with info and has no successor yet
 	last   int       // position of its last sign of life; -1: none
 	dead   bool
@@ -160,7 +159,7 @@ func (l *lines) proc(e *history.Entry) *lineProc {
 
 func (l *lines) clientOf(name string) *lineClient {
 	if l.clients[name] == nil {
-		l.clients[name] = &lineClient{name: name, last: -1, died: -1}
+		l.clients[name] = &lineClient{last: -1, died: -1}
 	}
 	return l.clients[name]
 }

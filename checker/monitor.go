@@ -2,6 +2,7 @@ package checker
 
 import (
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -202,21 +203,11 @@ func (m *Monitor) party(name string) int32 {
 
 // find returns the call whose invoke has that index, or none.
 func (m *Monitor) find(index history.Opt) int32 {
-	if !index.Set {
+	at := sort.Search(len(m.calls), func(i int) bool { return int64(m.calls[i].index) >= index.V })
+	if !index.Set || at == len(m.calls) || int64(m.calls[at].index) != index.V {
 		return none
 	}
-	low, high := 0, len(m.calls)
-	for low < high {
-		if mid := (low + high) / 2; int64(m.calls[mid].index) < index.V {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	if low < len(m.calls) && int64(m.calls[low].index) == index.V {
-		return int32(low)
-	}
-	return none
+	return int32(at)
 }
 
 // held returns the section of that grant, or the innermost open one of the process.
