@@ -22,6 +22,7 @@ type client struct {
 	locker locks.Locker
 	leases []heldLease
 	visits []*visit // of a lock that calls the critical section itself
+	wires  []*Wire  // of code outside
 
 	// Of Redis:
 	transports []transport  // to each node, and to the server of tokens

@@ -51,6 +51,7 @@ func (c *client) resume() {
 	for _, s := range c.sessions.all() {
 		s.resume()
 	}
+	c.resumeWires()
 	c.wake()
 	// This comes after everything that arrived before: a waiting answer is found.
 	for _, s := range c.news {
@@ -112,6 +113,9 @@ func (w *World) PowerOff(name string) error {
 // more answers.
 func (c *client) die() {
 	c.dead = true
+	if c.sched.outside != nil {
+		c.sched.outside.Died(c.name)
+	}
 	c.eachConn(func(n *conn) { n.waiter = nil })
 	c.wake()
 	k := c.sched

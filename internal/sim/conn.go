@@ -52,6 +52,8 @@ type conn struct {
 	asked   []*message // requests without an answer, in order
 	gone    bool       // the server has closed it
 	serving bool       // to a member: another process must decide the first of asked
+
+	front any // of a Wire: the state of the server's protocol
 }
 
 // receiver is an end of connections above the network: a client library, or a
@@ -92,6 +94,7 @@ type message struct {
 	err     error
 	zk      *packet    // in ZooKeeper's messages
 	sql     *statement // in MySQL's messages
+	wired   *wired     // in messages on a Wire
 }
 
 // statement is the part of a message that only MySQL's messages have.
@@ -122,6 +125,7 @@ const (
 	request  ask = iota // its command
 	hello               // a session, new or continued
 	ping                // nothing: a heartbeat
+	rewatch             // sets watches again
 	farewell            // the session's end
 )
 
@@ -233,5 +237,11 @@ func (m *message) isLost() bool {
 // v1.0.4 waits 6.7 T for the answer to its hello, so losing that would test the
 // library more than a lock.)
 func (m *message) fromLibrary() bool {
-	return m.conn.owner != nil && (m.zk.ask == hello || m.zk.ask == ping)
+	switch {
+	case m.wired != nil:
+		return m.wired.Library
+	case m.zk != nil:
+		return m.conn.owner != nil && (m.zk.ask == hello || m.zk.ask == ping)
+	}
+	return false
 }

@@ -26,6 +26,8 @@ type host struct {
 	deadline  deadline   // of the running acquire
 	operation *operation // the running one, or the last one
 
+	ends []entryEnd // of the grants of code outside
+
 	// In a run in which order decides:
 	journal *journal // all that it has learnt; nil in other runs
 	ops     []int    // the indices of its operations so far
@@ -56,7 +58,7 @@ type operation struct {
 func (h *host) reset(k *scheduler, name string, n int) {
 	*h = host{
 		sched: k, name: name, n: n, deadline: deadline{host: h},
-		runnable: h.runnable[:0], waiting: h.waiting[:0], ops: h.ops[:0],
+		runnable: h.runnable[:0], waiting: h.waiting[:0], ops: h.ops[:0], ends: h.ends[:0],
 		operations: h.operations, backgrounds: h.backgrounds, notes: h.notes,
 	}
 	h.operations.recycle()

@@ -199,6 +199,13 @@ func (x *member) advance(n *conn) {
 		switch k := m.zk; {
 		case k.ask == ping:
 			x.reply(m)
+		case k.ask == rewatch:
+			if !x.copy.Attach(n.session, k.watches, k.zxid) {
+				x.hangUp(n)
+				return
+			}
+			x.reply(m)
+			x.fire()
 		case k.ask == request && reads(k.command.Verb):
 			k.reply = x.copy.Read(n.session, k.command)
 			x.reply(m)

@@ -80,7 +80,7 @@ func (n *network) newMessage(c *conn, k kind, toUp bool) *message {
 	if n.order != nil {
 		*m = message{} // a state must not depend on another run
 	}
-	m.conn, m.kind, m.toUp, m.err = c, k, toUp, nil
+	m.conn, m.kind, m.toUp, m.err, m.wired = c, k, toUp, nil, nil
 	return m
 }
 

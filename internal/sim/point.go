@@ -80,6 +80,12 @@ func (h *host) point(r *numberedRequest, after bool) {
 
 // announce announces a point. A fault may pause, hang or kill the client there.
 func (h *host) announce(r *numberedRequest, after bool) {
+	hung := h.hung
+	h.sched.observer.Point(h.name, r.operation.Op, h.pointOf(r, after))
+	h.waitWhileStopped(h.hung && !hung)
+}
+
+func (h *host) pointOf(r *numberedRequest, after bool) faults.Point {
 	o := r.operation
 	p := faults.Point{Client: h.name, Acquisition: o.Acquisition, Op: o.kind, After: after, Request: r.n, Last: r.last}
 	if r.sends != nil {
@@ -88,7 +94,5 @@ func (h *host) announce(r *numberedRequest, after bool) {
 	if !after && o.sent != nil && o.answered == r.n-1 {
 		p.Sent = o.sent.String()
 	}
-	hung := h.hung
-	h.sched.observer.Point(h.name, o.Op, p)
-	h.waitWhileStopped(h.hung && !hung)
+	return p
 }

@@ -33,6 +33,7 @@ type scheduler struct {
 	choices  *choices
 	pct      *pct   // chooses the latencies; nil: they are drawn
 	order    *order // decides what happens next; nil: time decides
+	outside  Outside // nil: none
 
 	latencies int64 // number of possible latencies: one for each microsecond from the least
 
@@ -92,9 +93,7 @@ func (k *scheduler) begin(f func()) *task {
 		t = k.idle[last]
 		k.idle = k.idle[:last]
 	} else {
-		running := k.current // a new coroutine's first step changes k.current
 		t = newTask(k)
-		k.current = running
 	}
 	t.reset(k, f)
 	k.tasks = append(k.tasks, t)
@@ -197,6 +196,9 @@ func (k *scheduler) noteDate(wall bool) {
 
 // step executes the next event. It wakes at most one task.
 func (k *scheduler) step() {
+	if k.outside != nil {
+		k.letOutsideRun()
+	}
 	if k.pct != nil {
 		k.pct.next(&k.queue, k.now)
 	}

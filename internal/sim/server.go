@@ -35,6 +35,8 @@ type server struct {
 	waits   []*acknowledgement // clients that wait for its replicas
 	before  map[string]int     // of a replaced master: its entries at that time
 
+	serving *message // a request of code outside
+
 	member   receiver  // as a member of an ensemble; else nil
 	database *database // its state as a MySQL server; else nil
 }
@@ -101,8 +103,10 @@ func (s *server) receive(m *message) {
 		// another one runs: the kernel answers with a reset. Earlier requests on
 		// that connection may have been executed.
 		m.kind = rst
-	case s.redis == nil:
+	case s.redis == nil && m.wired == nil:
 		m.answer = s.net.observer.Resource(m.access)
+	case m.wired != nil:
+		s.serveWire(m)
 	default:
 		m.reply = s.redis.Apply(s.wall(), m.op, m.command)
 		s.reportEffects()
@@ -145,6 +149,7 @@ func (s *server) effect(f *model.Effect) {
 		s.node.note(s, f)
 	}
 	s.report(effectNames[f.Kind], lock, f.Key, f.Maker, f.By)
+	s.noteEnd(f)
 	if f.Kind == model.Overwritten {
 		s.report(history.Granted, lock, f.Key, f.By, f.By)
 	}

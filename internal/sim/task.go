@@ -74,14 +74,24 @@ type unwindPanic struct{}
 // newTask returns a task that waits for a script.
 func newTask(k *scheduler) *task {
 	t := &task{sched: k}
+	t.resume, t.stop = t.start, func() {}
+	return t
+}
+
+// start makes the coroutine, and runs the first script. No coroutine exists before the
+// run: it belongs to the bubble of its maker, if that is in one (testing/synctest).
+func (t *task) start() (struct{}, bool) {
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
-		for t.yieldNow() {
+		t.sched.current = t
+		for {
 			t.perform()
+			if !t.yieldNow() {
+				return
+			}
 		}
 	})
-	t.resume() // to the first yield
-	return t
+	return t.resume()
 }
 
 // reset gives t its next script. t must be waiting for one.

@@ -65,3 +65,10 @@ func (s *Server) reschedule(key string, from, to int64) {
 		s.due = slices.Insert(s.due, i, d)
 	}
 }
+
+// Due returns when the entry of key ends, by the wall clock; false: it does not end, or
+// there is none.
+func (s *Server) Due(key string) (time.Duration, bool) {
+	e, ok := s.entries[key]
+	return time.Duration(e.due) * time.Millisecond, ok && e.due != never
+}

@@ -1,0 +1,83 @@
+package bubble
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/userlock"
+)
+
+// client is a client whose code runs outside. It is its userlock.Site.
+type client struct {
+	world *World
+	n     int
+	name  string
+	life  context.Context
+	kill  context.CancelFunc
+
+	made sync.Once
+	own  userlock.Lock
+	err  error // of the maker
+
+	mu    sync.Mutex
+	dead  bool
+	conns map[*conn]bool
+	dials map[string]int // so far, by server
+}
+
+func newClient(w *World, n int, name string) *client {
+	c := &client{world: w, n: n, name: name, conns: map[*conn]bool{}, dials: map[string]int{}}
+	return c
+}
+
+// lock returns the client's lock, which the first call makes.
+func (c *client) lock() (userlock.Lock, error) {
+	c.made.Do(func() { c.own, c.err = c.world.make(c) })
+	return c.own, c.err
+}
+
+// die ends the client: its calls fail from now on.
+func (c *client) die() {
+	c.kill()
+	c.mu.Lock()
+	c.dead = true
+	conns := c.conns
+	c.conns = map[*conn]bool{}
+	c.mu.Unlock()
+	for x := range conns {
+		x.fail(errReset)
+	}
+}
+
+// close ends the client's code at the end of a run.
+func (c *client) close() {
+	c.kill()
+	if c.own != nil {
+		go c.own.Close()
+	}
+	c.die()
+}
+
+// Client implements userlock.Site.
+func (c *client) Client() string { return c.name }
+
+// Lease implements userlock.Site.
+func (c *client) Lease() time.Duration { return c.world.cfg.Lease }
+
+// Addrs implements userlock.Site.
+func (c *client) Addrs() []string { return c.world.stores() }
+
+// Sentinels implements userlock.Site.
+func (c *client) Sentinels() []string { return nil }
+
+// DialContext implements userlock.Site.
+func (c *client) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	server := c.world.addrs[addr]
+	if server == "" {
+		return nil, fmt.Errorf("lockcheck: no server listens on %s: the servers are at %v", addr, c.Addrs())
+	}
+	return c.dial(ctx, server, addr)
+}

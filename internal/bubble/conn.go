@@ -1,0 +1,247 @@
+package bubble
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/internal/stores/redis/wire"
+)
+
+var errReset = errors.New("connection reset by peer")
+
+// conn is a client's end of a connection in memory.
+type conn struct {
+	client *client
+	server string
+	nth    int // from this client to this server
+	local  addr
+	remote addr
+
+	wire   *sim.Wire // known to the scheduler only
+	parser wire.Parser
+
+	mu       sync.Mutex
+	in       []byte
+	err      error         // what Read returns after in
+	changed  chan struct{} // receives when a field above has changed
+	dialed   chan error
+	reading  deadline
+}
+
+type addr string
+
+func (a addr) Network() string { return "tcp" }
+func (a addr) String() string  { return string(a) }
+
+// dial connects to a server.
+func (c *client) dial(ctx context.Context, server, address string) (net.Conn, error) {
+	c.mu.Lock()
+	if c.dead {
+		c.mu.Unlock()
+		return nil, errReset
+	}
+	c.dials[server]++
+	x := &conn{
+		client: c, server: server, nth: c.dials[server], local: addr(c.name), remote: addr(address),
+		changed: make(chan struct{}, 1), dialed: make(chan error, 1),
+	}
+	x.reading.init()
+	c.conns[x] = true
+	c.mu.Unlock()
+	x.want(func() {
+		w, err := c.world.Dial(c.name, server, x)
+		if x.wire = w; err != nil {
+			c.world.later(func() { x.dialed <- err })
+		}
+	})
+	select {
+	case err := <-x.dialed:
+		if err != nil {
+			x.Close()
+			return nil, err
+		}
+		return x, nil
+	case <-ctx.Done():
+		x.Close()
+		return nil, ctx.Err()
+	}
+}
+
+func (x *conn) want(do func()) {
+	x.client.world.want(ask{client: x.client.n, conn: x.server, nth: x.nth, do: do})
+}
+
+// Dialed implements sim.WireEnd.
+func (x *conn) Dialed(err error) {
+	x.client.world.later(func() { x.dialed <- err })
+}
+
+// Answer implements sim.WireEnd.
+func (x *conn) Answer(a sim.WireAnswer) {
+	x.client.world.later(func() {
+		x.mu.Lock()
+		x.in = append(x.in, a.Data...)
+		x.mu.Unlock()
+		x.change()
+	})
+}
+
+// Reset implements sim.WireEnd.
+func (x *conn) Reset() {
+	x.client.world.later(func() {
+		select {
+		case x.dialed <- errReset:
+		default:
+		}
+		x.fail(errReset)
+	})
+}
+
+func (x *conn) change() {
+	select {
+	case x.changed <- struct{}{}:
+	default:
+	}
+}
+
+// fail ends the connection on this side.
+func (x *conn) fail(err error) {
+	x.mu.Lock()
+	if x.err == nil {
+		x.err = err
+	}
+	x.mu.Unlock()
+	x.change()
+}
+
+// Read implements net.Conn.
+func (x *conn) Read(b []byte) (int, error) {
+	for {
+		x.mu.Lock()
+		n := copy(b, x.in)
+		x.in = x.in[n:]
+		err, more := x.err, len(x.in) > 0
+		x.mu.Unlock()
+		switch {
+		case n > 0:
+			if more || err != nil {
+				x.change()
+			}
+			return n, nil
+		case err != nil:
+			x.change()
+			return 0, err
+		}
+		select {
+		case <-x.changed:
+		case <-x.reading.over():
+			return 0, os.ErrDeadlineExceeded
+		}
+	}
+}
+
+// Write implements net.Conn. The bytes are on their way when the scheduler runs.
+func (x *conn) Write(b []byte) (int, error) {
+	x.mu.Lock()
+	err := x.err
+	x.mu.Unlock()
+	if err != nil {
+		return 0, &net.OpError{Op: "write", Net: "tcp", Addr: x.remote, Err: err}
+	}
+	data := append([]byte(nil), b...)
+	x.want(func() { x.send(data) })
+	return len(b), nil
+}
+
+// send cuts what the client has written into requests.
+func (x *conn) send(data []byte) {
+	if x.wire == nil {
+		return
+	}
+	x.parser.Feed(data)
+	for {
+		words, ok, err := x.parser.Next()
+		if err != nil {
+			x.Reset()
+			return
+		}
+		if !ok {
+			return
+		}
+		x.wire.Ask(sim.WireRequest{Name: command(words), Library: wire.IsHandshake(words), Words: words})
+	}
+}
+
+type command []string
+
+func (c command) String() string { return c[0] }
+
+// Close implements net.Conn.
+func (x *conn) Close() error {
+	c := x.client
+	c.mu.Lock()
+	there := c.conns[x]
+	delete(c.conns, x)
+	c.mu.Unlock()
+	x.fail(io.ErrClosedPipe)
+	if there {
+		x.want(func() {
+			if x.wire != nil {
+				x.wire.Close()
+			}
+		})
+	}
+	return nil
+}
+
+func (x *conn) LocalAddr() net.Addr  { return x.local }
+func (x *conn) RemoteAddr() net.Addr { return x.remote }
+
+// SetDeadline implements net.Conn. Writes never wait.
+func (x *conn) SetDeadline(t time.Time) error      { return x.SetReadDeadline(t) }
+func (x *conn) SetReadDeadline(t time.Time) error  { x.reading.set(t); return nil }
+func (x *conn) SetWriteDeadline(t time.Time) error { return nil }
+
+// deadline is the end of the time for reading.
+type deadline struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	ended chan struct{}
+}
+
+func (d *deadline) init() { d.ended = make(chan struct{}) }
+
+func (d *deadline) over() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ended
+}
+
+func (d *deadline) set(t time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timer != nil && !d.timer.Stop() {
+		d.ended = make(chan struct{})
+	}
+	d.timer = nil
+	select {
+	case <-d.ended:
+		d.ended = make(chan struct{})
+	default:
+	}
+	if t.IsZero() {
+		return
+	}
+	ended := d.ended
+	if left := time.Until(t); left > 0 {
+		d.timer = time.AfterFunc(left, func() { close(ended) })
+	} else {
+		close(ended)
+	}
+}

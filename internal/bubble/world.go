@@ -1,0 +1,305 @@
+// Package bubble is an environment in virtual time for Go code that is not ours: a
+// user's lock and its client libraries, unchanged, in a bubble of testing/synctest.
+// Servers, network and faults are those of package sim. Connections are in memory, and
+// speak the protocols of the servers.
+package bubble
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/cryptotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/internal/userlock"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// World is a run: a simulated world, and the code outside of it.
+type World struct {
+	*sim.World
+	t     *testing.T
+	cfg   env.Config
+	seed  uint64
+	make  userlock.Maker
+	start time.Time // of the run, in the bubble
+
+	clients []*client
+	fronts  map[string]sim.Front
+	addrs   map[string]string // of servers, by address
+
+	due  []func() // what the scheduler has decided, for the code outside
+	mu   sync.Mutex
+	asks []ask // what the code outside wants
+	some chan struct{}
+}
+
+// ask is a wish of the code outside. Those of one instant are done in the order of their
+// keys: which goroutine was first is chance.
+type ask struct {
+	client int
+	conn   string // "": not of a connection
+	nth    int    // connection between the two
+	do     func()
+}
+
+// Simulator returns what makes worlds for a lock, as parts of test t.
+func Simulator(t *testing.T, make userlock.Maker) env.Simulator {
+	return func() env.Simulation { return &World{t: t, make: make} }
+}
+
+// Lock returns the entry of the catalogue for a user's lock.
+func Lock(name string, store catalogue.Store, nodes, replicas int) *catalogue.Lock {
+	return &catalogue.Lock{
+		ID: name, Does: name, Store: store, Nodes: nodes, Replicas: replicas,
+		Steps: catalogue.Requests{Acquire: 1, Release: 1},
+		New:   newLocker,
+	}
+}
+
+// Reset prepares a run.
+func (w *World) Reset(cfg env.Config, o env.Observer, d env.Decisions) {
+	*w = World{
+		t: w.t, make: w.make, cfg: cfg, seed: d.Seed,
+		fronts: map[string]sim.Front{}, addrs: map[string]string{},
+	}
+	layout := catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options)
+	for i, name := range slices.Concat(layout.Stores(), layout.Sentinels) {
+		w.addrs[fmt.Sprintf("10.0.0.%d:%d", i+1, portOf(name))] = name
+	}
+	w.World = sim.New(cfg, o, d)
+	w.World.Join(w)
+	for i, name := range cfg.Clients {
+		w.clients = append(w.clients, newClient(w, i, name))
+		w.World.Locker(name).(*locker).client = w.clients[i]
+	}
+}
+
+func portOf(server string) int {
+	switch {
+	case strings.HasPrefix(server, "sentinel"):
+		return 26379
+	case strings.HasPrefix(server, "zk"):
+		return 2181
+	}
+	return 6379
+}
+
+// addr returns the address of a server.
+func (w *World) addr(server string) string {
+	for addr, name := range w.addrs {
+		if name == server {
+			return addr
+		}
+	}
+	return ""
+}
+
+// Run implements env.Environment.
+func (w *World) Run() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the run did not end: %v", p)
+		}
+	}()
+	synctest.Test(w.t, func(t *testing.T) {
+		cryptotest.SetGlobalRandom(t, w.seed)
+		rand.Seed(int64(w.seed))
+		w.start, w.some = time.Now(), make(chan struct{}, 1)
+		for _, c := range w.clients {
+			c.life, c.kill = context.WithCancel(context.Background())
+		}
+		err = w.World.Run()
+		w.end()
+	})
+	return err
+}
+
+// end ends the code outside. It has some time for that.
+func (w *World) end() {
+	for _, c := range w.clients {
+		w.later(c.close)
+	}
+	w.Wait(0)
+	time.Sleep(time.Minute)
+}
+
+// now returns the time since the start of the run.
+func (w *World) now() time.Duration { return time.Since(w.start) }
+
+// later makes f happen when the scheduler waits.
+func (w *World) later(f func()) { w.due = append(w.due, f) }
+
+// Wait implements sim.Outside.
+func (w *World) Wait(until time.Duration) (time.Duration, []func()) {
+	for len(w.due) > 0 {
+		f := w.due[0]
+		w.due = w.due[1:]
+		f()
+		synctest.Wait()
+	}
+	wants := w.take()
+	now := w.now()
+	if len(wants) > 0 || until <= now {
+		return now, wants
+	}
+	timer := time.NewTimer(min(until-now, longest))
+	select {
+	case <-timer.C:
+	case <-w.some:
+		timer.Stop()
+	}
+	synctest.Wait()
+	return w.now(), w.take()
+}
+
+// longest is how long nothing may happen in a run.
+const longest = time.Hour
+
+// want asks the scheduler to do something.
+func (w *World) want(a ask) {
+	w.mu.Lock()
+	w.asks = append(w.asks, a)
+	w.mu.Unlock()
+	select {
+	case w.some <- struct{}{}:
+	default:
+	}
+}
+
+// take returns what the code outside wants.
+func (w *World) take() (wants []func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.asks) == 0 {
+		return nil
+	}
+	select {
+	case <-w.some:
+	default:
+	}
+	slices.SortStableFunc(w.asks, func(a, b ask) int {
+		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.conn, b.conn), cmp.Compare(a.nth, b.nth))
+	})
+	for _, a := range w.asks {
+		wants = append(wants, a.do)
+	}
+	w.asks = w.asks[:0]
+	return wants
+}
+
+// Died implements sim.Outside.
+func (w *World) Died(name string) {
+	for _, c := range w.clients {
+		if c.name == name {
+			w.later(c.die)
+		}
+	}
+}
+
+// newLocker makes the locker of a client; Reset gives it the client.
+func newLocker(e catalogue.Env) locks.Locker {
+	h, _ := e.Host.(host)
+	return &locker{host: h}
+}
+
+// host is the host of a client in package sim.
+type host interface {
+	locks.Host
+	Beside(until time.Duration, begin func(*sim.Waker)) bool
+	EntriesEnd(acquire int) time.Duration
+	Op() env.Op
+}
+
+// locker is a locks.Locker: a task waits in it while the user's code runs in a
+// goroutine.
+type locker struct {
+	host   host
+	client *client
+}
+
+// Acquire implements locks.Locker.
+func (l *locker) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+	left, ok := l.host.Left(ctx)
+	if !ok {
+		left = longest
+	}
+	acquire := l.host.Op().Index
+	var grant userlock.Grant
+	var err error
+	if !l.run(left, func(ctx context.Context) {
+		var own userlock.Lock
+		if own, err = l.client.lock(); err == nil {
+			grant, err = own.Acquire(ctx, name)
+		}
+	}) {
+		return nil, env.ErrTimeout
+	}
+	if err != nil {
+		return nil, err
+	}
+	x := &lease{locker: l, acquire: acquire, Grant: grant}
+	if grant.Token() > 0 {
+		return fencedLease{x}, nil
+	}
+	return x, nil
+}
+
+// Close implements locks.Locker.
+func (l *locker) Close(context.Context) error { return nil }
+
+// run lets f run outside, and returns true when it has ended. Its context ends after
+// limit. It returns false if f goes on T later.
+func (l *locker) run(limit time.Duration, f func(context.Context)) bool {
+	w := l.client.world
+	until := w.Now() + limit + w.cfg.Lease
+	return l.host.Beside(until, func(x *sim.Waker) {
+		w.later(func() {
+			go func() {
+				ctx, cancel := context.WithTimeout(l.client.life, limit)
+				defer cancel()
+				f(ctx)
+				w.want(ask{client: l.client.n, do: x.Wake})
+			}()
+		})
+	})
+}
+
+// lease is a grant of a user's lock.
+type lease struct {
+	userlock.Grant
+	locker  *locker
+	acquire int
+}
+
+// Until implements locks.Deadliner: what the user's code says, else what its entries in
+// the stores say.
+func (x *lease) Until() time.Duration {
+	if t := x.Grant.Until(); !t.IsZero() {
+		return t.Sub(x.locker.client.world.start)
+	}
+	return x.locker.host.EntriesEnd(x.acquire)
+}
+
+// Release implements locks.Lease.
+func (x *lease) Release(context.Context) (err error) {
+	if !x.locker.run(2*x.locker.client.world.cfg.Lease, func(ctx context.Context) { err = x.Grant.Release(ctx) }) {
+		return env.ErrTimeout
+	}
+	return err
+}
+
+// fencedLease is a lease with a token.
+type fencedLease struct{ *lease }
+
+// Token implements locks.Fencer.
+func (x fencedLease) Token() uint64 { return x.Grant.Token() }

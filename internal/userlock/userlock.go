@@ -1,0 +1,39 @@
+// Package userlock is a lock that a user brings in Go, as the environments see it.
+package userlock
+
+import (
+	"context"
+	"net"
+	"time"
+)
+
+// Maker makes the lock of one client. It is called once for each client of a run.
+type Maker func(Site) (Lock, error)
+
+// Site is what a client is given: its name, and its way to the servers.
+type Site interface {
+	Client() string
+	Lease() time.Duration
+	// Addrs returns the addresses of the servers that keep locks, Sentinels those of the
+	// Sentinels.
+	Addrs() []string
+	Sentinels() []string
+	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// Lock is the lock of one client. Its errors mean what those of package locks mean.
+type Lock interface {
+	Acquire(ctx context.Context, name string) (Grant, error)
+	Close() error
+}
+
+// Grant is what an acquire got.
+type Grant interface {
+	Release(ctx context.Context) error
+	// Until returns until when the client may believe in it; zero: unknown.
+	Until() time.Time
+	// Token returns the fencing token; 0: none.
+	Token() uint64
+	// Lost is closed when the lock knows that it has lost the grant; nil: never.
+	Lost() <-chan struct{}
+}
