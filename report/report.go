@@ -138,7 +138,7 @@ func (p *page) run(run *history.History) {
 	if h.On != "" {
 		add("on " + h.On)
 	}
-	if h.Seed != 0 || h.On == "sim" {
+	if h.Seed != 0 || h.On == "sim" || h.On == "bubble" {
 		add("seed " + number(h.Seed))
 	}
 	if len(about) > 0 {

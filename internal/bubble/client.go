@@ -73,6 +73,9 @@ func (c *client) Addrs() []string { return c.world.stores() }
 // Sentinels implements userlock.Site.
 func (c *client) Sentinels() []string { return nil }
 
+// Seed implements userlock.Site.
+func (c *client) Seed() uint64 { return c.world.seed<<8 | uint64(c.n) }
+
 // DialContext implements userlock.Site.
 func (c *client) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	server := c.world.addrs[addr]

@@ -26,12 +26,12 @@ type conn struct {
 	wire   *sim.Wire // known to the scheduler only
 	parser wire.Parser
 
-	mu       sync.Mutex
-	in       []byte
-	err      error         // what Read returns after in
-	changed  chan struct{} // receives when a field above has changed
-	dialed   chan error
-	reading  deadline
+	mu      sync.Mutex
+	in      []byte
+	err     error         // what Read returns after in
+	changed chan struct{} // receives when a field above has changed
+	dialed  chan error
+	reading deadline
 }
 
 type addr string

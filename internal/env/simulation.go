@@ -5,6 +5,15 @@ import (
 	"time"
 )
 
+// The environments in virtual time.
+const (
+	Sim    = "sim"    // package sim
+	Bubble = "bubble" // package bubble
+)
+
+// IsVirtual reports whether time is virtual in an environment, so that its runs repeat.
+func IsVirtual(on string) bool { return on == Sim || on == Bubble }
+
 // Simulator makes a Simulation, in memory of its own.
 type Simulator func() Simulation
 

@@ -35,7 +35,7 @@ var ErrNothingToShrink = errors.New("nothing to shrink")
 func Shrink(ctx context.Context, sim env.Simulator, j *harness.Judged, property checker.Property, budget int) (short *harness.Plan, err error) {
 	plan := j.Plan
 	switch {
-	case plan.On != "sim":
+	case !env.IsVirtual(plan.On):
 		return nil, fmt.Errorf("a run on %s cannot be shrunk: real time does not repeat", plan.On)
 	case plan.Scripts != nil:
 		return nil, errors.New("a run of scripts cannot be shrunk: a person wrote them")

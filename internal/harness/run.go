@@ -90,7 +90,7 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 	rec.injector.lock = cfg.Lock
 	rec.injector.schedule(plan.Faults)
 
-	if plan.On != "sim" {
+	if !env.IsVirtual(plan.On) {
 		environment.Go(func() { rec.watch(plan.Lease) })
 	}
 	for _, c := range rec.clients[:len(plan.Clients)] {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/names"
 )
@@ -219,7 +220,7 @@ func (c *Cell) Second() (s checker.Second) {
 		s = *c.Porcupine
 	}
 	for _, p := range c.Properties {
-		if p.Counterexample != nil && c.On == "sim" && !c.Kept { // in other environments Porcupine judges all runs
+		if p.Counterexample != nil && env.IsVirtual(c.On) && !c.Kept { // in other environments Porcupine judges all runs
 			s.Take(p.Porcupine)
 		}
 	}

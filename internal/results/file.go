@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -119,7 +120,7 @@ func (d *Document) Counterexamples(yield func(*Counterexample) bool) {
 // NamesRun reports whether dir has a counterexample of the document from real servers.
 func (d *Document) NamesRun(dir string) bool {
 	return slices.ContainsFunc(d.Cells, func(c Cell) bool {
-		return c.On != "sim" && slices.ContainsFunc(c.Properties, func(p PropertyResult) bool {
+		return !env.IsVirtual(c.On) && slices.ContainsFunc(c.Properties, func(p PropertyResult) bool {
 			return p.Counterexample != nil && filepath.Dir(p.File) == dir
 		})
 	})

@@ -99,9 +99,9 @@ type Wire struct {
 
 // WireEnd is what the code outside has of a Wire.
 type WireEnd interface {
-	Dialed(err error)   // the answer to Dial
-	Answer(WireAnswer)  // a server's message
-	Reset()             // the connection is reset, or its client is dead
+	Dialed(err error)  // the answer to Dial
+	Answer(WireAnswer) // a server's message
+	Reset()            // the connection is reset, or its client is dead
 }
 
 // WireRequest is one request.

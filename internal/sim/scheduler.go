@@ -31,8 +31,8 @@ type scheduler struct {
 	cfg      env.Config
 	observer env.Observer
 	choices  *choices
-	pct      *pct   // chooses the latencies; nil: they are drawn
-	order    *order // decides what happens next; nil: time decides
+	pct      *pct    // chooses the latencies; nil: they are drawn
+	order    *order  // decides what happens next; nil: time decides
 	outside  Outside // nil: none
 
 	latencies int64 // number of possible latencies: one for each microsecond from the least
@@ -237,6 +237,13 @@ func (e event) clientName() string {
 func (k *scheduler) Spend(words string) {
 	if k.err == nil {
 		k.err = env.BudgetError(fmt.Sprintf("%s, at %v of virtual time: the run does not end", words, k.now))
+	}
+}
+
+// Abort ends the run with an error.
+func (k *scheduler) Abort(err error) {
+	if k.err == nil {
+		k.err = err
 	}
 }
 

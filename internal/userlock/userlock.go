@@ -19,7 +19,15 @@ type Site interface {
 	Addrs() []string
 	Sentinels() []string
 	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
+	// Seed returns a number for the client's random choices.
+	Seed() uint64
 }
+
+// Misuse is an error of the user's code that is no answer of a lock: it ends the test
+// without a verdict.
+type Misuse struct{ Words string }
+
+func (m *Misuse) Error() string { return m.Words }
 
 // Lock is the lock of one client. Its errors mean what those of package locks mean.
 type Lock interface {

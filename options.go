@@ -1,0 +1,96 @@
+package lockcheck
+
+import (
+	"flag"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+)
+
+// Servers are the servers that the clients of a test use.
+type Servers struct {
+	store           catalogue.Store
+	nodes, replicas int
+	words           string
+}
+
+// Redis returns n independent Redis servers, such as 1, or 5 for Redlock.
+func Redis(n int) Servers { return Servers{store: catalogue.StoreRedis, nodes: n} }
+
+// RedisSentinel returns a Redis server with replicas, and three Sentinels that promote one
+// of them when it dies.
+func RedisSentinel(replicas int) Servers {
+	return Servers{store: catalogue.StoreRedis, nodes: 1, replicas: replicas}
+}
+
+// ZooKeeper returns an ensemble of three members.
+func ZooKeeper() Servers { return Servers{store: catalogue.StoreZooKeeper} }
+
+// An Option changes what Test does.
+type Option func(*settings)
+
+// settings are the settings of a test.
+type settings struct {
+	promises  []string
+	faults    []string
+	workloads []string
+	runs      int
+	limit     time.Duration
+	seed      uint64
+	clients   int
+	on        string
+}
+
+// Promise names the properties that the lock promises: exclusion, lease-exclusion,
+// ownership, fencing, resource, answers, liveness, handover. Without it the test fails,
+// and says what held.
+func Promise(properties ...string) Option { return func(s *settings) { s.promises = properties } }
+
+// Faults names the faults, each of which gets runs of its own; none is a run without a
+// fault. The default is all that apply.
+func Faults(names ...string) Option { return func(s *settings) { s.faults = names } }
+
+// Runs sets how many runs each fault gets; the default is 100.
+func Runs(n int) Option { return func(s *settings) { s.runs = n } }
+
+// For limits the time of the whole test; the default is 20 s.
+func For(d time.Duration) Option { return func(s *settings) { s.limit = d } }
+
+// Seed sets the seed of the first run; the default is 1. Run i has Seed + i.
+func Seed(n uint64) Option { return func(s *settings) { s.seed = n } }
+
+// Clients sets how many clients want the lock; the default is 4.
+func Clients(n int) Option { return func(s *settings) { s.clients = n } }
+
+// Workload names what clients do (lockcheck list workloads); the default is usual.
+func Workload(names ...string) Option { return func(s *settings) { s.workloads = names } }
+
+// On sets where the test runs: bubble, in virtual time, which is the default, or docker,
+// on real servers.
+func On(environment string) Option { return func(s *settings) { s.on = environment } }
+
+// These flags of go test override the options.
+var (
+	seedFlag   = flag.Uint64("lockcheck.seed", 0, "lockcheck: the `seed` of the first run")
+	runsFlag   = flag.Int("lockcheck.runs", 0, "lockcheck: how many `runs` each fault gets")
+	onFlag     = flag.String("lockcheck.on", "", "lockcheck: where to run: bubble, docker")
+	replayFlag = flag.String("lockcheck.replay", "", "lockcheck: replay the `directory` or schedule of one run, and nothing else")
+)
+
+// newSettings applies the options and the flags.
+func newSettings(options []Option) *settings {
+	s := &settings{runs: 100, limit: 20 * time.Second, seed: 1, clients: 4, on: "bubble"}
+	for _, o := range options {
+		o(s)
+	}
+	if *seedFlag != 0 {
+		s.seed = *seedFlag
+	}
+	if *runsFlag != 0 {
+		s.runs = *runsFlag
+	}
+	if *onFlag != "" {
+		s.on = *onFlag
+	}
+	return s
+}
