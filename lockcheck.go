@@ -19,6 +19,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"time"
+	"unsafe"
 
 	"github.com/lockcheck/lockcheck/internal/userlock"
 	"github.com/lockcheck/lockcheck/locks"
@@ -133,6 +134,9 @@ func (l *ownLock) Close() error {
 	return l.Lock.Close()
 }
 
+// Identity implements userlock.Lock. Two values of one function are the same closure.
+func (l *ownLock) Identity() any { return *(*unsafe.Pointer)(unsafe.Pointer(&l.Lock.Acquire)) }
+
 // ownGrant is a Grant as environments see it.
 type ownGrant struct {
 	Grant
@@ -151,8 +155,7 @@ func (g *ownGrant) Until() time.Time      { return g.Grant.Until }
 func (g *ownGrant) Token() uint64         { return g.Grant.Token }
 func (g *ownGrant) Lost() <-chan struct{} { return g.Grant.Lost }
 
-// userFactory turns a user's factory into that of the environments. It makes sure that no two
-// clients share a lock.
+// userFactory turns a user's factory into that of the environments.
 func userFactory(make func(*Env) (Lock, error)) userlock.Maker {
 	return func(s userlock.Site) (userlock.Lock, error) {
 		e := &Env{site: s, rand: rand.New(rand.NewPCG(s.Seed(), 0))}

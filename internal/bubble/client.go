@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -35,8 +36,38 @@ func newClient(w *World, n int, name string) *client {
 
 // lock returns the client's lock, which the first call makes.
 func (c *client) lock() (userlock.Lock, error) {
-	c.made.Do(func() { c.own, c.err = c.world.make(c) })
+	c.made.Do(func() {
+		c.err = guard("the factory", func() (err error) {
+			c.own, err = c.world.make(c)
+			return err
+		})
+		if c.err == nil {
+			c.err = c.world.claim(c)
+		}
+	})
 	return c.own, c.err
+}
+
+// guard turns a panic of the user's code into an error with its stack.
+func guard(what string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &userlock.Misuse{Words: fmt.Sprintf("%s panicked: %v\n%s", what, p, debug.Stack())}
+		}
+	}()
+	return f()
+}
+
+// claim returns an error if another client has been given the same lock.
+func (w *World) claim(c *client) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id := c.own.Identity()
+	if other := w.owners[id]; other != "" {
+		return &userlock.Misuse{Words: fmt.Sprintf("the factory returned the same lock for %s and %s: each client needs one of its own", other, c.name)}
+	}
+	w.owners[id] = c.name
+	return nil
 }
 
 // die ends the client: its calls fail from now on.

@@ -7,16 +7,19 @@ package bubble
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 
+	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/sim"
@@ -27,11 +30,12 @@ import (
 // World is a run: a simulated world, and the code outside of it.
 type World struct {
 	*sim.World
-	t     *testing.T
-	cfg   env.Config
-	seed  uint64
-	make  userlock.Maker
-	start time.Time // of the run, in the bubble
+	t        *testing.T
+	cfg      env.Config
+	observer env.Observer
+	seed     uint64
+	make     userlock.Maker
+	start    time.Time // of the run, in the bubble
 
 	clients []*client
 	fronts  map[string]sim.Front
@@ -41,6 +45,9 @@ type World struct {
 	mu   sync.Mutex
 	asks []ask // what the code outside wants
 	some chan struct{}
+
+	owners map[any]string // of the locks that the factory has made
+	beats  atomic.Int64   // how often the scheduler has waited
 }
 
 // ask is a wish of the code outside. Those of one instant are done in the order of their
@@ -69,8 +76,8 @@ func Lock(name string, store catalogue.Store, nodes, replicas int) *catalogue.Lo
 // Reset prepares a run.
 func (w *World) Reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	*w = World{
-		t: w.t, make: w.make, cfg: cfg, seed: d.Seed,
-		fronts: map[string]sim.Front{}, addrs: map[string]string{},
+		t: w.t, make: w.make, cfg: cfg, observer: o, seed: d.Seed,
+		fronts: map[string]sim.Front{}, addrs: map[string]string{}, owners: map[any]string{},
 	}
 	layout := catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options)
 	for i, name := range slices.Concat(layout.Stores(), layout.Sentinels) {
@@ -106,9 +113,11 @@ func (w *World) addr(server string) string {
 
 // Run implements env.Environment.
 func (w *World) Run() (err error) {
+	stop := w.watch()
+	defer stop()
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the run did not end: %v", p)
+			err = fmt.Errorf("%v\n\n%s", p, leaked())
 		}
 	}()
 	synctest.Test(w.t, func(t *testing.T) {
@@ -141,6 +150,7 @@ func (w *World) later(f func()) { w.due = append(w.due, f) }
 
 // Wait implements sim.Outside.
 func (w *World) Wait(until time.Duration) (time.Duration, []func()) {
+	w.beats.Add(1)
 	for len(w.due) > 0 {
 		f := w.due[0]
 		w.due = w.due[1:]
@@ -225,10 +235,14 @@ type host interface {
 type locker struct {
 	host   host
 	client *client
+	stuck  bool // an acquire never returned: the client does nothing any more
 }
 
 // Acquire implements locks.Locker.
 func (l *locker) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+	if l.stuck {
+		return nil, env.ErrTimeout
+	}
 	left, ok := l.host.Left(ctx)
 	if !ok {
 		left = longest
@@ -239,15 +253,20 @@ func (l *locker) Acquire(ctx context.Context, name string) (locks.Lease, error) 
 	if !l.run(left, func(ctx context.Context) {
 		var own userlock.Lock
 		if own, err = l.client.lock(); err == nil {
-			grant, err = own.Acquire(ctx, name)
+			err = guard("Acquire", func() (err error) {
+				grant, err = own.Acquire(ctx, name)
+				return err
+			})
 		}
 	}) {
+		l.stuck = true
 		return nil, env.ErrTimeout
 	}
-	if err != nil {
+	if err = l.check(err); err != nil {
 		return nil, err
 	}
-	x := &lease{locker: l, acquire: acquire, Grant: grant}
+	x := &lease{locker: l, acquire: acquire, Grant: grant, released: make(chan struct{})}
+	x.watch(name)
 	if grant.Token() > 0 {
 		return fencedLease{x}, nil
 	}
@@ -257,11 +276,22 @@ func (l *locker) Acquire(ctx context.Context, name string) (locks.Lease, error) 
 // Close implements locks.Locker.
 func (l *locker) Close(context.Context) error { return nil }
 
+// check ends the run if err is a mistake in the user's code.
+func (l *locker) check(err error) error {
+	if m, ok := errors.AsType[*userlock.Misuse](err); ok {
+		l.client.world.Abort(fmt.Errorf("%s: %w", l.client.name, m))
+	}
+	return err
+}
+
+// patience is how long, in T, the user's code may go on after its context has ended.
+const patience = 10
+
 // run lets f run outside, and returns true when it has ended. Its context ends after
-// limit. It returns false if f goes on T later.
+// limit. It returns false if f goes on long after that.
 func (l *locker) run(limit time.Duration, f func(context.Context)) bool {
 	w := l.client.world
-	until := w.Now() + limit + w.cfg.Lease
+	until := w.Now() + limit + patience*w.cfg.Lease
 	return l.host.Beside(until, func(x *sim.Waker) {
 		w.later(func() {
 			go func() {
@@ -279,6 +309,32 @@ type lease struct {
 	userlock.Grant
 	locker  *locker
 	acquire int
+
+	released chan struct{} // closed when its release begins
+	once     sync.Once
+}
+
+// watch reports the loss of the grant when the user's code learns of it.
+func (x *lease) watch(name string) {
+	lost := x.Lost()
+	if lost == nil {
+		return
+	}
+	c := x.locker.client
+	c.world.later(func() {
+		go func() {
+			select {
+			case <-lost:
+			case <-x.released:
+				return
+			case <-c.life.Done():
+				return
+			}
+			c.world.want(ask{client: c.n, do: func() {
+				c.world.observer.Report(history.Entry{Client: c.name, F: history.Lost, Lock: name, Op: history.Some(int64(x.acquire))})
+			}})
+		}()
+	})
 }
 
 // Until implements locks.Deadliner: what the user's code says, else what its entries in
@@ -292,10 +348,15 @@ func (x *lease) Until() time.Duration {
 
 // Release implements locks.Lease.
 func (x *lease) Release(context.Context) (err error) {
-	if !x.locker.run(2*x.locker.client.world.cfg.Lease, func(ctx context.Context) { err = x.Grant.Release(ctx) }) {
-		return env.ErrTimeout
+	x.once.Do(func() { close(x.released) })
+	l := x.locker
+	limit := 2 * l.client.world.cfg.Lease
+	if !l.run(limit, func(ctx context.Context) {
+		err = guard("Release", func() error { return x.Grant.Release(ctx) })
+	}) {
+		return l.check(&userlock.Misuse{Words: fmt.Sprintf("Release has not returned, %v after its context ended", patience*l.client.world.cfg.Lease)})
 	}
-	return err
+	return l.check(err)
 }
 
 // fencedLease is a lease with a token.

@@ -41,7 +41,8 @@ func (n naive) Acquire(ctx context.Context, name string) (userlock.Grant, error)
 		}
 	}
 }
-func (n naive) Close() error { return n.c.Close() }
+func (n naive) Close() error  { return n.c.Close() }
+func (n naive) Identity() any { return n.c }
 
 type held struct {
 	n    naive

@@ -213,8 +213,12 @@ func (p *Plan) workloadFits(lock *catalogue.Lock) error {
 var ErrNoPlan = errors.New("not a schedule of lockcheck")
 
 // ReadPlan reads a plan that Write wrote, and validates it.
-func ReadPlan(r io.Reader) (*Plan, error) {
-	var p Plan
+func ReadPlan(r io.Reader) (*Plan, error) { return ReadPlanOf(r, nil) }
+
+// ReadPlanOf reads the plan of a run of this lock, which may be missing in the catalogue;
+// nil: it is there.
+func ReadPlanOf(r io.Reader, lock *catalogue.Lock) (*Plan, error) {
+	p := Plan{lock: lock}
 	data, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
 	if err != nil {
 		return nil, err

@@ -33,6 +33,8 @@ func (m *Misuse) Error() string { return m.Words }
 type Lock interface {
 	Acquire(ctx context.Context, name string) (Grant, error)
 	Close() error
+	// Identity tells whether two clients have been given the same lock.
+	Identity() any
 }
 
 // Grant is what an acquire got.

@@ -2,9 +2,13 @@ package lockcheck
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,8 +40,7 @@ type suite struct {
 	maker    func(*testing.T) env.Simulator
 	kinds    []faults.Fault // the zero Fault: none
 	works    []workloads.Workload
-	held     map[checker.Property]bool // without a promise: violated under no fault
-	table    []string
+	table    []row // without a promise
 }
 
 // Test tests a lock. The factory is called once for each client of a run, and returns that
@@ -46,6 +49,7 @@ type suite struct {
 // replayed first the next time.
 func Test(t *testing.T, servers Servers, factory func(*Env) (Lock, error), options ...Option) {
 	t.Helper()
+	seedable(t)
 	x, err := newSuite(t, servers, factory, newSettings(options))
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)
@@ -54,7 +58,7 @@ func Test(t *testing.T, servers Servers, factory func(*Env) (Lock, error), optio
 }
 
 func newSuite(t *testing.T, servers Servers, factory func(*Env) (Lock, error), s *settings) (*suite, error) {
-	x := &suite{t: t, settings: s, held: map[checker.Property]bool{}}
+	x := &suite{t: t, settings: s}
 	x.lock = bubble.Lock(t.Name(), servers.store, servers.nodes, servers.replicas)
 	make := userFactory(factory)
 	x.maker = func(t *testing.T) env.Simulator { return bubble.Simulator(t, make) }
@@ -105,61 +109,91 @@ func (x *suite) chooseFaults() error {
 // test runs the subtests.
 func (x *suite) test() {
 	x.t.Helper()
+	if *replayFlag != "" {
+		x.replay(x.t, *replayFlag)
+		return
+	}
 	start := time.Now()
 	for i, f := range x.kinds {
-		name := f.Name
-		if name == "" {
-			name = none
-		}
 		left := x.settings.limit - time.Since(start)
 		share := max(left/time.Duration(len(x.kinds)-i), time.Millisecond)
-		x.t.Run(name, func(t *testing.T) {
+		x.t.Run(cmp.Or(f.Name, none), func(t *testing.T) {
 			t.Helper()
 			x.fault(t, f, share)
 		})
 	}
+	if x.promise == nil {
+		x.propose()
+	}
 }
 
-// fault tests the lock under one kind of fault.
+// fault tests the lock under one kind of fault: first the runs that failed before.
 func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 	t.Helper()
-	s := &explore.Settings{
-		Lock: x.lock.ID, Use: x.lock, On: env.Bubble, Lease: 10 * time.Second, Workloads: x.works,
-		Clients: explore.Exactly(x.settings.clients), Acquires: explore.Exactly(5), Count: explore.AnyCount,
-		Promises: x.promise.Strings(), Seed: x.settings.seed, Runs: x.settings.runs, For: limit, Jobs: 1,
+	s := x.batch(f, limit)
+	if x.repeats(t, s) {
+		return
 	}
-	if f.Name != "" {
-		s.Kinds = []faults.Fault{f}
+	if !chosen() {
+		saved, _ := filepath.Glob(filepath.Join(directory(t), "*", rundir.ScheduleFile))
+		for _, file := range saved {
+			x.replay(t, file)
+		}
 	}
 	r, err := explore.Random(t.Context(), x.maker(t), s, nil)
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)
+	}
+	x.reached(f, r)
+	if x.promise == nil {
+		return
 	}
 	cell := results.Cell{Name: t.Name(), Lock: s.Lock, On: s.On, Promises: x.promise, Seed: s.Seed}
 	cell.Take(r)
 	for _, p := range checker.Properties {
 		if r.Outcome(p) == checker.Violated && x.promise.Covers(p) {
 			x.violated(t, s, r, p)
-			return
 		}
 	}
 	if cell.Verdict != results.Held {
-		t.Fatalf("lockcheck: %d runs prove nothing: %s", r.Runs, cell.Reason)
+		t.Fatalf("lockcheck: %s under %s: %s", names.Count(r.Runs, "run"), cmp.Or(f.Name, "no fault"), cell.Reason)
 	}
-	t.Logf("%d runs", r.Runs)
+	t.Logf("%s held in %s", strings.Join(x.settings.promises, ", "), names.Count(r.Runs, "run"))
 }
 
-// violated reports the violation of a property.
+// batch returns the settings of the runs under one kind of fault.
+func (x *suite) batch(f faults.Fault, limit time.Duration) *explore.Settings {
+	s := &explore.Settings{
+		Lock: x.lock.ID, Use: x.lock, On: env.Bubble, Lease: lease, Workloads: x.works,
+		Clients: explore.Exactly(x.settings.clients), Acquires: explore.Exactly(acquires), Count: explore.AnyCount,
+		Promises: x.promise.Strings(), Seed: x.settings.seed, Runs: x.settings.runs, For: limit, Jobs: 1,
+	}
+	if f.Name != "" {
+		s.Kinds = []faults.Fault{f}
+	}
+	return s
+}
+
+const (
+	lease    = 10 * time.Second // T
+	acquires = 5                // of each client
+)
+
+// chosen reports whether a flag says which runs to do.
+func chosen() bool { return *seedFlag != 0 || *runsFlag != 0 }
+
+// violated fails the test with the story of the first violation of a property.
 func (x *suite) violated(t *testing.T, s *explore.Settings, r *explore.Result, p checker.Property) {
 	t.Helper()
 	tally := r.Outcomes[p]
-	run := tally.First[checker.Violated]
 	sim := x.maker(t)
-	j, _, err := harness.Simulate(sim, s.Plan(run))
+	j, _, err := harness.Simulate(sim, s.Plan(tally.First[checker.Violated]))
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)
 	}
 	seed := j.Plan.Seed
+	x.repeat(t, j)
+	title := fmt.Sprintf("%s is violated in %d of %s, first with seed %d", p, tally.Count[checker.Violated], names.Count(r.Runs, "run"), seed)
 	ctx, cancel := context.WithTimeout(t.Context(), shrinkTime)
 	defer cancel()
 	if short, err := explore.Shrink(ctx, sim, j, p, explore.ShrinkBudget); err == nil {
@@ -168,27 +202,77 @@ func (x *suite) violated(t *testing.T, s *explore.Settings, r *explore.Result, p
 			j = k
 		}
 	}
-	dir := filepath.Join("testdata", "lockcheck", filepath.FromSlash(t.Name()), string(p))
-	var story bytes.Buffer
-	if err := report.Story(&story, j.History, j.Verdicts, rundir.StoryOptions(j)); err != nil {
-		t.Fatalf("lockcheck: %v", err)
-	}
-	saved := "Files  " + dir
+	dir := filepath.Join(directory(t), string(p))
 	if err := rundir.Save(dir, j); err != nil {
-		saved = "No files are kept: " + err.Error()
+		t.Errorf("lockcheck: no files are kept: %v", err)
 	}
-	t.Fatalf("%s is violated in %s, first with seed %d\n\n%s\n%s\nAgain  go test -run '%s' -lockcheck.seed=%d -lockcheck.runs=1",
-		p, fmt.Sprintf("%d of %s", tally.Count[checker.Violated], names.Count(r.Runs, "run")), seed, story.String(), saved, pattern(t.Name()), seed)
+	if f := flag.Lookup("test.artifacts"); f != nil && f.Value.String() == "true" {
+		rundir.Save(filepath.Join(t.ArtifactDir(), string(p)), j)
+	}
+	again := fmt.Sprintf("go test -run '%s' -lockcheck.seed=%d -lockcheck.runs=1", pattern(t.Name()), seed)
+	t.Fatalf("%s\n\n%s\nFiles    %s\nAgain    %s", title, story(t, j), dir, again)
 }
 
 // shrinkTime limits the search for a shorter run.
 const shrinkTime = 5 * time.Second
 
+// replay carries out a saved run again, and fails the test if it violates a promise.
+func (x *suite) replay(t *testing.T, file string) {
+	t.Helper()
+	plan, err := x.readPlan(file)
+	if err != nil {
+		t.Fatalf("lockcheck: %v", err)
+	}
+	plan.Promises = x.promise.Strings()
+	j, _, err := harness.Simulate(x.maker(t), plan)
+	if err != nil {
+		t.Fatalf("lockcheck: %s: %v", file, err)
+	}
+	for _, p := range checker.Properties {
+		if j.Outcome(p) == checker.Violated && x.promise.Covers(p) {
+			t.Fatalf("%s is violated again in the run of %s\n\n%s", p, filepath.Dir(file), story(t, j))
+		}
+	}
+	t.Logf("the run of %s violates no promise now", filepath.Dir(file))
+}
+
+// readPlan reads a schedule, or that in a directory.
+func (x *suite) readPlan(file string) (*harness.Plan, error) {
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, rundir.ScheduleFile)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	plan, err := harness.ReadPlanOf(f, x.lock)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return plan, nil
+}
+
+// story returns the story of a run.
+func story(t *testing.T, j *harness.Judged) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := report.Story(&b, j.History, j.Verdicts, rundir.StoryOptions(j)); err != nil {
+		t.Fatalf("lockcheck: %v", err)
+	}
+	return b.String()
+}
+
+// directory returns where the failed runs of a test are kept.
+func directory(t *testing.T) string {
+	return filepath.Join("testdata", "lockcheck", filepath.FromSlash(t.Name()))
+}
+
 // pattern returns the argument of go test -run for one test.
 func pattern(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {
-		parts[i] = "^" + p + "$"
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
 	return strings.Join(parts, "/")
 }

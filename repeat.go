@@ -1,0 +1,91 @@
+package lockcheck
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/explore"
+	"github.com/lockcheck/lockcheck/internal/harness"
+)
+
+// repeatEnv names the file to which a process writes the history of one run, instead of
+// testing.
+const repeatEnv = "LOCKCHECK_REPEAT"
+
+// repeat carries out a run twice more, in new processes: a run that does not repeat is no
+// evidence.
+func (x *suite) repeat(t *testing.T, j *harness.Judged) {
+	t.Helper()
+	want := lines(j.History)
+	for range 2 {
+		file := filepath.Join(t.TempDir(), "history.jsonl")
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+pattern(t.Name()), "-test.count=1",
+			fmt.Sprint("-lockcheck.seed=", j.Plan.Seed), "-lockcheck.runs=1")
+		cmd.Env = append(os.Environ(), repeatEnv+"="+file)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("lockcheck: the run with seed %d cannot be repeated in a new process: %v\n%s", j.Plan.Seed, err, out)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatalf("lockcheck: the run with seed %d cannot be repeated in a new process: %v", j.Plan.Seed, err)
+		}
+		got := bytes.SplitAfter(text, []byte("\n"))
+		for i := range max(len(want), len(got)) {
+			if i >= len(want) || i >= len(got) || !bytes.Equal(want[i], got[i]) {
+				t.Fatalf("lockcheck: the run with seed %d does not repeat, so it is no evidence: line %d of its history is different in a new process\n  here   %s  there  %s",
+					j.Plan.Seed, i+1, at(want, i), at(got, i))
+			}
+		}
+	}
+}
+
+func at(lines [][]byte, i int) []byte {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return []byte("(its end)\n")
+}
+
+// lines returns the lines of a history.
+func lines(h *history.History) [][]byte {
+	var b bytes.Buffer
+	history.Encode(&b, h) // a buffer does not fail
+	return bytes.SplitAfter(b.Bytes(), []byte("\n"))
+}
+
+// repeats writes the history of one run, if this process was started for that.
+func (x *suite) repeats(t *testing.T, s *explore.Settings) bool {
+	t.Helper()
+	file := os.Getenv(repeatEnv)
+	if file == "" {
+		return false
+	}
+	j, _, err := harness.Simulate(x.maker(t), s.Plan(0))
+	if err == nil {
+		err = os.WriteFile(file, slices.Concat(lines(j.History)...), 0o666)
+	}
+	if err != nil {
+		t.Fatalf("lockcheck: %v", err)
+	}
+	return true
+}
+
+// seedable makes the numbers of math/rand repeatable. A parallel test fails: its
+// neighbours would draw from them, too, and only one bubble can run in a process.
+func seedable(t *testing.T) {
+	t.Helper()
+	defer func() {
+		if p := recover(); p != nil {
+			t.Fatal("lockcheck: one run at a time in a process: remove t.Parallel from this test and from those around it")
+		}
+	}()
+	t.Setenv("GODEBUG", os.Getenv("GODEBUG")+",randseednop=0")
+	rand.Seed(1)
+}
