@@ -3,7 +3,9 @@ package lockcheck_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -30,4 +32,89 @@ func naive(e *lockcheck.Env) (lockcheck.Lock, error) {
 
 func TestNaive(t *testing.T) {
 	lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("lease-exclusion", "ownership", "liveness"))
+}
+
+func TestNoPromise(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive) }
+
+func TestPar(t *testing.T) { t.Parallel(); lockcheck.Test(t, lockcheck.Redis(1), naive) }
+
+func TestPanic(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), func(*lockcheck.Env) (lockcheck.Lock, error) { panic("boom") }, lockcheck.Faults("none"))
+}
+func TestErr(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), func(*lockcheck.Env) (lockcheck.Lock, error) { return lockcheck.Lock{}, errTaken }, lockcheck.Faults("none"))
+}
+func TestEmpty(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), func(*lockcheck.Env) (lockcheck.Lock, error) { return lockcheck.Lock{}, nil }, lockcheck.Faults("none"))
+}
+func TestNoRelease(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), func(*lockcheck.Env) (lockcheck.Lock, error) {
+		return lockcheck.Lock{Acquire: func(ctx context.Context, name string) (lockcheck.Grant, error) { return lockcheck.Grant{}, nil }}, nil
+	}, lockcheck.Faults("none"), lockcheck.Promise("exclusion"))
+}
+func TestSame(t *testing.T) {
+	var l *lockcheck.Lock
+	lockcheck.Test(t, lockcheck.Redis(1), func(e *lockcheck.Env) (lockcheck.Lock, error) {
+		if l == nil {
+			n, err := naive(e)
+			l = &n
+			return n, err
+		}
+		return *l, nil
+	}, lockcheck.Faults("none"))
+}
+func TestNeverReleases(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), func(e *lockcheck.Env) (lockcheck.Lock, error) {
+		l, err := naive(e)
+		acquire := l.Acquire
+		l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
+			g, err := acquire(ctx, name)
+			g.Release = func(context.Context) error { select {} }
+			return g, err
+		}
+		return l, err
+	}, lockcheck.Faults("none"))
+}
+func TestSpins(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), func(e *lockcheck.Env) (lockcheck.Lock, error) {
+		l, err := naive(e)
+		l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
+			for {
+			}
+		}
+		return l, err
+	}, lockcheck.Faults("none"))
+}
+func TestPast(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), func(e *lockcheck.Env) (lockcheck.Lock, error) {
+		l, err := naive(e)
+		l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
+			_, err := http.Get("http://10.0.0.1/")
+			return lockcheck.Grant{}, err
+		}
+		return l, err
+	}, lockcheck.Faults("none"))
+}
+func TestLeak(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), func(e *lockcheck.Env) (lockcheck.Lock, error) {
+		l, err := naive(e)
+		go func() { time.Sleep(time.Second); select {} }()
+		return l, err
+	}, lockcheck.Faults("none"))
+}
+func TestWrong(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults("paus"))
+}
+func TestWrong2(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("lease-exclusio"))
+}
+func TestWrong3(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults("skew"))
+}
+func TestOpPanic(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), func(e *lockcheck.Env) (lockcheck.Lock, error) {
+		l, err := naive(e)
+		l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) { panic("ouch") }
+		return l, err
+	}, lockcheck.Faults("none"))
 }

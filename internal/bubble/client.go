@@ -52,7 +52,7 @@ func (c *client) lock() (userlock.Lock, error) {
 func guard(what string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &userlock.Misuse{Words: fmt.Sprintf("%s panicked: %v\n%s", what, p, debug.Stack())}
+			err = &userlock.Misuse{Words: fmt.Sprintf("%s panicked: %v\n%s", what, p, own(string(debug.Stack())))}
 		}
 	}()
 	return f()

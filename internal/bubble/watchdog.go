@@ -37,6 +37,18 @@ func (w *World) watch() (stop func()) {
 	return func() { close(ended) }
 }
 
+// own returns the frames of a stack that are neither of the runtime nor of lockcheck.
+func own(stack string) string {
+	lines := strings.Split(strings.TrimSpace(stack), "\n")
+	text := lines[0] + "\n"
+	for i := 1; i+1 < len(lines); i += 2 {
+		if call := lines[i]; !strings.HasPrefix(call, "runtime") && !strings.HasPrefix(call, "panic(") && !strings.Contains(call, "lockcheck/internal/") && !strings.Contains(call, "lockcheck.(") {
+			text += call + "\n" + lines[i+1] + "\n"
+		}
+	}
+	return text
+}
+
 // leaked returns the stacks of goroutines that are still in a bubble.
 func leaked() string { return stacks(func(string) bool { return true }) }
 
@@ -48,8 +60,12 @@ func stacks(some func(head string) bool) string {
 	for _, s := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
 		head, _, _ := strings.Cut(s, "\n")
 		if strings.Contains(head, "synctest bubble") && some(head) && !strings.Contains(s, "bubble.(*World).Wait") && !strings.Contains(s, "synctest.Run(") && !strings.Contains(head, "coroutine") {
-			list = append(list, s)
+			list = append(list, own(s))
 		}
 	}
-	return strings.Join(list, "\n\n") + "\n"
+	const most = 3
+	if n := len(list) - most; n > 0 {
+		list = append(list[:most], fmt.Sprintf("and %d more\n", n))
+	}
+	return strings.Join(list, "\n")
 }

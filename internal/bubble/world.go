@@ -116,8 +116,8 @@ func (w *World) Run() (err error) {
 	stop := w.watch()
 	defer stop()
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v\n\n%s", p, leaked())
+		if p := recover(); p != nil && err == nil {
+			err = fmt.Errorf("goroutines of the lock or of its client library go on after the run: its Close has to end them (%v)\n\n%s", p, leaked())
 		}
 	}()
 	synctest.Test(w.t, func(t *testing.T) {
