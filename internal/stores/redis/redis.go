@@ -29,7 +29,7 @@ type Transport interface {
 // Verb names a command or a script.
 type Verb uint8
 
-// The verbs. The last five are scripts; Script returns their text.
+// The verbs of the port. The last five are scripts; Script returns their text.
 const (
 	Get     Verb = iota + 1 // GET Key
 	Set                     // SET Key Value [NX] [PX TTL]
@@ -49,15 +49,33 @@ const (
 	Replace          // SET Key Value NX [PX TTL], after DEL Key if GET Key = Old
 )
 
+// These are steps of commands that only foreign client libraries send, to the model
+// behind package wire. The port has no methods for them.
+const (
+	Type     = Replace + 1 + iota // TYPE Key
+	Time                          // the server's wall clock in microseconds
+	Persist                       // PERSIST Key
+	IncrBy                        // INCRBY Key N
+	HGet                          // HGET Key Field
+	HSet                          // HSET Key Field Value
+	HDel                          // HDEL Key Field
+	HIncrBy                       // HINCRBY Key Field N
+	HGetAll                       // HGETALL Key: Fields reads the answer
+	MayWrite                      // nothing, but refused where a command that writes Key is
+	MayGrow                       // nothing, but refused where a command that needs memory for Key is
+)
+
 // verbs are the names of commands. Scripts have none.
 var verbs = [...]string{
 	Get: "GET", Set: "SET", SetNX: "SETNX", GetSet: "GETSET", PExpire: "PEXPIRE", PTTL: "PTTL",
 	Del: "DEL", Incr: "INCR", RPush: "RPUSH", Wait: "WAIT",
+	Type: "TYPE", Time: "TIME", Persist: "PERSIST", IncrBy: "INCRBY",
+	HGet: "HGET", HSet: "HSET", HDel: "HDEL", HIncrBy: "HINCRBY", HGetAll: "HGETALL",
 }
 
 // String returns the name of the command, or "script".
 func (v Verb) String() string {
-	if int(v) < len(verbs) {
+	if int(v) < len(verbs) && verbs[v] != "" {
 		return verbs[v]
 	}
 	return "script"
@@ -70,9 +88,11 @@ type Command struct {
 	Value   string
 	Old     string        // of Replace: the value that may be replaced
 	Counter string        // of Grant and Claim: the key of the token counter; "": no token
+	Field   string        // of a hash
 	TTL     time.Duration // whole milliseconds; 0: none; of Wait: its limit, 0: for ever
-	N       int64         // of Wait: number of replicas
+	N       int64         // of Wait: number of replicas; of IncrBy and HIncrBy: the increment
 	NX      bool          // of Set
+	KeepTTL bool          // of Set: an existing Key keeps its expiry
 }
 
 // AtOnce is a TTL of 0 ms, unlike 0, which means none. Redis refuses it in SET.

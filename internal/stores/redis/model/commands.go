@@ -1,7 +1,6 @@
 package model
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
@@ -26,7 +25,7 @@ func (s *Server) get(c *redis.Command) redis.Reply {
 	switch {
 	case !ok:
 		return redis.Reply{}
-	case e.kind == list:
+	case !e.isString():
 		return failure(errWrongType)
 	}
 	return redis.Reply{Kind: redis.Bulk, Str: e.text()}
@@ -40,6 +39,9 @@ func (s *Server) set(by int, c *redis.Command) redis.Reply {
 	old, had := s.find(c.Key)
 	if had && c.NX {
 		return redis.Reply{}
+	}
+	if had && c.KeepTTL {
+		due = old.due
 	}
 	s.put(c.Key, entry{str: c.Value, due: due, maker: by}, old, had)
 	if had {
@@ -64,7 +66,7 @@ func (s *Server) getSet(by int, c *redis.Command) redis.Reply {
 	case !had:
 		s.create(by, c.Key, entry{str: c.Value, due: never})
 		return redis.Reply{}
-	case old.kind == list:
+	case !old.isString():
 		return failure(errWrongType)
 	}
 	s.put(c.Key, entry{str: c.Value, due: never, maker: by}, old, had)
@@ -114,23 +116,30 @@ func (s *Server) del(by int, c *redis.Command) redis.Reply {
 	return integer(1)
 }
 
-// incr increments key. The entry then belongs to by, because a crash would lose
-// by's increment.
-func (s *Server) incr(by int, key string) redis.Reply {
+// incr adds by's increment to key. The entry then belongs to by, because a crash
+// would lose that increment.
+func (s *Server) incr(by int, key string, increment int64) redis.Reply {
 	old, had := s.find(key)
 	if !had {
-		s.create(by, key, entry{kind: num, num: 1, due: never})
-		return integer(1)
+		s.create(by, key, entry{kind: num, num: increment, due: never})
+		return integer(increment)
 	}
 	n, err := old.number()
-	switch {
-	case err != "":
+	if err != "" {
 		return failure(err)
-	case n == math.MaxInt64:
+	}
+	n, ok := add(n, increment)
+	if !ok {
 		return failure(errOverflow)
 	}
-	s.put(key, entry{kind: num, num: n + 1, due: old.due, maker: by}, old, had)
-	return integer(n + 1)
+	s.put(key, entry{kind: num, num: n, due: old.due, maker: by}, old, had)
+	return integer(n)
+}
+
+// add returns a + b. It returns false if that overflows.
+func add(a, b int64) (sum int64, ok bool) {
+	sum = a + b
+	return sum, (sum > a) == (b > 0)
 }
 
 func (s *Server) rpush(by int, c *redis.Command) redis.Reply {
@@ -151,6 +160,26 @@ func (s *Server) wait(c *redis.Command) redis.Reply {
 		return failure(errTimeout)
 	}
 	return integer(0)
+}
+
+func (s *Server) persist(by int, c *redis.Command) redis.Reply {
+	old, had := s.find(c.Key)
+	if !had || old.due == never {
+		return integer(0)
+	}
+	e := old
+	e.due = never
+	s.put(c.Key, e, old, had)
+	s.effect(Prolonged, c.Key, e.maker, by)
+	return integer(1)
+}
+
+func (s *Server) typeOf(c *redis.Command) redis.Reply {
+	name := "none"
+	if e, ok := s.find(c.Key); ok {
+		name = e.kind.String()
+	}
+	return redis.Reply{Kind: redis.Status, Str: name}
 }
 
 // create stores e under key, which holds nothing.
@@ -197,10 +226,10 @@ func (e entry) holds(value string) bool {
 
 // number returns the value as INCR reads it, or the server's error.
 func (e entry) number() (n int64, err string) {
-	switch e.kind {
-	case list:
+	switch {
+	case !e.isString():
 		return 0, errWrongType
-	case num:
+	case e.kind == num:
 		return e.num, ""
 	}
 	n, ok := parse(e.str)

@@ -74,6 +74,18 @@ func replace(key, old, value string, ttl time.Duration) redis.Command {
 	return redis.Command{Verb: redis.Replace, Key: key, Old: old, Value: value, TTL: ttl}
 }
 
+func hset(key, field, value string) redis.Command {
+	return redis.Command{Verb: redis.HSet, Key: key, Field: field, Value: value}
+}
+
+func hincrBy(key, field string, n int64) redis.Command {
+	return redis.Command{Verb: redis.HIncrBy, Key: key, Field: field, N: n}
+}
+
+func hdel(key, field string) redis.Command {
+	return redis.Command{Verb: redis.HDel, Key: key, Field: field}
+}
+
 func on(v redis.Verb, key, value string) redis.Command {
 	return redis.Command{Verb: v, Key: key, Value: value}
 }
@@ -120,6 +132,20 @@ func TestEffects(t *testing.T) {
 		{"getset over another's", model.None, []call{
 			{0, 1, on(redis.GetSet, "k", "v")}, {0, 2, on(redis.GetSet, "k", "w")},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Overwritten, "k", 1, 2}}},
+		{"a set that keeps the expiry", model.None, []call{
+			{0, 1, set("k", "v", 2*ms)}, {ms, 2, redis.Command{Verb: redis.Set, Key: "k", KeepTTL: true}}, {3 * ms, 0, expire},
+		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Overwritten, "k", 1, 2}, {model.Expired, "k", 2, 0}}},
+		{"persist", model.None, []call{
+			{0, 1, set("k", "v", s)}, {0, 2, on(redis.Persist, "k", "")}, {0, 3, on(redis.Persist, "k", "")}, {9 * s, 0, expire},
+		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Prolonged, "k", 1, 2}}},
+		{"a hash that counts its holder's entries", model.None, []call{
+			{0, 1, hincrBy("k", "a", 1)}, {0, 2, pexpire("k", s)}, {0, 3, hincrBy("k", "a", 1)},
+			{0, 4, hincrBy("k", "a", -1)}, {0, 5, hset("k", "b", "1")}, {0, 6, hset("k", "b", "1")},
+			{0, 7, hdel("k", "b")}, {0, 8, hdel("k", "c")}, {0, 9, hdel("k", "a")},
+		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Shortened, "k", 1, 2}, {model.Removed, "k", 1, 9}}},
+		{"a new value in a hash", model.None, []call{
+			{0, 1, hset("k", "owner", "a")}, {0, 2, hset("k", "owner", "b")}, {0, 3, on(redis.Del, "k", "")},
+		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Overwritten, "k", 1, 2}, {model.Removed, "k", 2, 3}}},
 		{"extended by the holder", model.None, []call{
 			{0, 1, set("k", "v", s)}, {0, 2, extend("k", "w", 2*s)}, {0, 3, extend("k", "v", 2*s)}, {0, 4, extend("k", "v", 0)},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Prolonged, "k", 1, 3}, {model.Removed, "k", 1, 4}}},
@@ -196,6 +222,9 @@ func TestEffects(t *testing.T) {
 		{"a crash undoes an extension", model.Everysec, []call{
 			{0, 1, set("k", "v", 5*s)}, {s, 2, pexpire("k", 9*s)}, {s, 0, crash}, {2 * s, 0, restart},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Prolonged, "k", 1, 2}, {model.Shortened, "k", 1, 0}}},
+		{"a crash sets a hash back", model.Everysec, []call{
+			{0, 1, hset("k", "a", "1")}, {s, 2, hset("k", "b", "1")}, {s, 0, crash}, {s, 0, restart},
+		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Lost, "k", 1, 0}, {model.Created, "k", 1, 0}}},
 		{"a crash sets a counter back", model.Everysec, []call{
 			{0, 1, on(redis.Incr, "n", "")}, {s, 2, on(redis.Incr, "n", "")}, {s, 0, crash}, {s, 0, restart},
 		}, []model.Effect{{model.Created, "n", 1, 1}, {model.Lost, "n", 2, 0}, {model.Created, "n", 1, 0}}},
@@ -247,13 +276,16 @@ func calls() *rapid.Generator[[]call] {
 		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) call {
 			now += time.Duration(rapid.SampledFrom([]int64{0, 0, 1, 1, 5, 300, -2}).Draw(t, "ms")) * ms
 			return call{now, rapid.IntRange(1, 9).Draw(t, "by"), redis.Command{
-				Verb:    redis.Verb(rapid.IntRange(int(redis.Get), int(redis.Replace)).Draw(t, "verb")),
+				Verb:    redis.Verb(rapid.IntRange(int(redis.Get), int(redis.MayGrow)).Draw(t, "verb")),
 				Key:     rapid.SampledFrom([]string{"k", "l", "n"}).Draw(t, "key"),
 				Value:   rapid.SampledFrom([]string{"v", "1"}).Draw(t, "value"),
 				Old:     rapid.SampledFrom([]string{"v", "2"}).Draw(t, "old"),
 				Counter: rapid.SampledFrom([]string{"n", "", "k"}).Draw(t, "counter"),
+				Field:   rapid.SampledFrom([]string{"f", "", "g"}).Draw(t, "field"),
 				TTL:     time.Duration(rapid.IntRange(-1, 6).Draw(t, "ttl")) * ms,
+				N:       rapid.Int64Range(-1, 1).Draw(t, "N"),
 				NX:      rapid.Bool().Draw(t, "NX"),
+				KeepTTL: rapid.Bool().Draw(t, "KEEPTTL"),
 			}}
 		}), 1, 60).Draw(t, "calls")
 	})
@@ -366,6 +398,7 @@ func TestAppendState(t *testing.T) {
 		"another value": state(0, call{0, 1, set("a", "2", 5*ms)}, call{0, 2, set("b", "v", 0)}),
 		"later":         state(ms, call{0, 1, set("a", "1", 5*ms)}, call{0, 2, set("b", "v", 0)}),
 		"no expiry":     state(0, call{0, 1, set("a", "1", 0)}, call{0, 2, set("b", "v", 0)}),
+		"a hash":        state(0, call{0, 1, hset("a", "1", "1")}, call{0, 2, set("b", "v", 0)}, call{0, 3, pexpire("a", 5*ms)}),
 		"a list":        state(0, call{0, 1, on(redis.RPush, "a", "1")}, call{0, 2, set("b", "v", 0)}, call{0, 3, pexpire("a", 5*ms)}),
 	} {
 		if got == base {

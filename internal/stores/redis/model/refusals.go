@@ -43,6 +43,15 @@ var traitsOf = [...]traits{
 	redis.Grant:   {writes: true, grows: true},
 	redis.Claim:   {writes: true, grows: true},
 	redis.Replace: {writes: true, grows: true},
+
+	redis.Time:     {keyless: true},
+	redis.Persist:  {writes: true},
+	redis.IncrBy:   {writes: true, grows: true},
+	redis.HSet:     {writes: true, grows: true},
+	redis.HDel:     {writes: true},
+	redis.HIncrBy:  {writes: true, grows: true},
+	redis.MayWrite: {writes: true},
+	redis.MayGrow:  {writes: true, grows: true},
 }
 
 // refuse returns the refusal of c, if this server refuses it. It checks in Redis'

@@ -24,8 +24,11 @@ func (w Write) String() string {
 }
 
 func (e entry) String() string {
-	if e.kind == list {
+	switch e.kind {
+	case list:
 		return fmt.Sprintf("a list of %d", e.num)
+	case hash:
+		return fmt.Sprintf("a hash of %q", e.str)
 	}
 	return fmt.Sprintf("%q", e.text())
 }

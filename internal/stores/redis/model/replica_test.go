@@ -61,7 +61,7 @@ func TestFollowerHoldsWhatItsLeaderHolds(t *testing.T) {
 				t.Fatalf("after %+v the follower holds\n%q, its leader\n%q", c, got, want)
 			}
 			for _, key := range []string{"k", "l", "n"} {
-				for _, v := range []redis.Verb{redis.Get, redis.PTTL} {
+				for _, v := range []redis.Verb{redis.Get, redis.PTTL, redis.Type, redis.HGetAll} {
 					do := on(v, key, "")
 					got := follower.Apply(c.now, 0, do)
 					if want := leader.Apply(c.now, 0, do); got != want {

@@ -39,7 +39,7 @@ func (s *Server) claim(by int, c *redis.Command) redis.Reply {
 	switch {
 	case !had:
 		return s.grant(by, c)
-	case old.kind == list:
+	case !old.isString():
 		return failure(errWrongType)
 	case !old.holds(c.Value):
 		return integer(0)
@@ -73,7 +73,7 @@ func (s *Server) compare(c *redis.Command) (e entry, no redis.Reply, ok bool) {
 	switch {
 	case !ok:
 		return e, integer(0), false
-	case e.kind == list:
+	case !e.isString():
 		return e, failure(errWrongType), false
 	case !e.holds(c.Value):
 		return e, integer(0), false
@@ -91,7 +91,7 @@ func (s *Server) replace(by int, c *redis.Command) redis.Reply {
 	old, had := s.find(c.Key)
 	switch {
 	case !had:
-	case old.kind == list:
+	case !old.isString():
 		return failure(errWrongType)
 	case !old.holds(c.Old):
 		return integer(0)
@@ -108,7 +108,7 @@ func (s *Server) token(by int, counter string) redis.Reply {
 	if counter == "" {
 		return integer(1)
 	}
-	r := s.incr(by, counter)
+	r := s.incr(by, counter, 1)
 	r.Int = int64(float64(r.Int))
 	return r
 }

@@ -55,9 +55,9 @@ type Server struct {
 // entry is the value of a key.
 type entry struct {
 	kind  kind
-	str   string
-	num   int64 // the number, or the length of the list
-	due   int64 // the last millisecond in which it exists
+	str   string // of a string, or a hash as package redis joins its fields
+	num   int64  // the number, or the length of the list
+	due   int64  // the last millisecond in which it exists
 	maker int
 }
 
@@ -70,7 +70,15 @@ const (
 	str kind = iota
 	num
 	list
+	hash
 )
+
+var typeNames = [...]string{str: "string", num: "string", list: "list", hash: "hash"}
+
+// String returns the type as the server names it.
+func (k kind) String() string { return typeNames[k] }
+
+func (e entry) isString() bool { return e.kind == str || e.kind == num }
 
 const never = math.MaxInt64 // the due of an entry that does not expire
 
@@ -124,7 +132,7 @@ func (s *Server) Apply(now time.Duration, by int, c redis.Command) redis.Reply {
 	case redis.Del:
 		return s.del(by, &c)
 	case redis.Incr:
-		return s.incr(by, c.Key)
+		return s.incr(by, c.Key, 1)
 	case redis.RPush:
 		return s.rpush(by, &c)
 	case redis.Wait:
@@ -139,6 +147,33 @@ func (s *Server) Apply(now time.Duration, by int, c redis.Command) redis.Reply {
 		return s.extend(by, &c)
 	case redis.Replace:
 		return s.replace(by, &c)
+	}
+	return s.step(now, by, &c)
+}
+
+// step executes the verbs that only package wire uses.
+func (s *Server) step(now time.Duration, by int, c *redis.Command) redis.Reply {
+	switch c.Verb {
+	case redis.Type:
+		return s.typeOf(c)
+	case redis.Time:
+		return integer(floor(now, time.Microsecond))
+	case redis.Persist:
+		return s.persist(by, c)
+	case redis.IncrBy:
+		return s.incr(by, c.Key, c.N)
+	case redis.HGet:
+		return s.hget(c)
+	case redis.HSet:
+		return s.hset(by, c)
+	case redis.HDel:
+		return s.hdel(by, c)
+	case redis.HIncrBy:
+		return s.hincrBy(by, c)
+	case redis.HGetAll:
+		return s.hgetAll(c)
+	case redis.MayWrite, redis.MayGrow:
+		return okay
 	}
 	return failure("ERR unknown command")
 }

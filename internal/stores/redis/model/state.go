@@ -50,9 +50,12 @@ func (s *Server) appendUnsynced(buf []byte, now time.Duration) []byte {
 }
 
 func (e entry) append(buf []byte, now time.Duration) []byte {
-	if e.kind == list {
+	switch e.kind {
+	case list:
 		buf = binary.AppendVarint(append(buf, 'l'), e.num)
-	} else {
+	case hash:
+		buf = appendString(append(buf, 'h'), e.str)
+	default:
 		buf = appendString(append(buf, 's'), e.text())
 	}
 	if e.due == never {
