@@ -139,9 +139,15 @@ func TestEffects(t *testing.T) {
 			{0, 1, set("k", "v", s)}, {0, 2, on(redis.Persist, "k", "")}, {0, 3, on(redis.Persist, "k", "")}, {9 * s, 0, expire},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Prolonged, "k", 1, 2}}},
 		{"a hash that counts its holder's entries", model.None, []call{
-			{0, 1, hincrBy("k", "a", 1)}, {0, 2, pexpire("k", s)}, {0, 3, hincrBy("k", "a", 1)},
-			{0, 4, hincrBy("k", "a", -1)}, {0, 5, hset("k", "b", "1")}, {0, 6, hset("k", "b", "1")},
-			{0, 7, hdel("k", "b")}, {0, 8, hdel("k", "c")}, {0, 9, hdel("k", "a")},
+			{0, 1, hincrBy("k", "a", 1)},
+			{0, 2, pexpire("k", s)},
+			{0, 3, hincrBy("k", "a", 1)},
+			{0, 4, hincrBy("k", "a", -1)},
+			{0, 5, hset("k", "b", "1")},
+			{0, 6, hset("k", "b", "1")},
+			{0, 7, hdel("k", "b")},
+			{0, 8, hdel("k", "c")},
+			{0, 9, hdel("k", "a")},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Shortened, "k", 1, 2}, {model.Removed, "k", 1, 9}}},
 		{"a new value in a hash", model.None, []call{
 			{0, 1, hset("k", "owner", "a")}, {0, 2, hset("k", "owner", "b")}, {0, 3, on(redis.Del, "k", "")},

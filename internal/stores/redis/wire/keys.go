@@ -1,0 +1,141 @@
+package wire
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
+)
+
+// unit is the unit of an expiry in milliseconds.
+type unit int64
+
+const (
+	millisecond unit = 1
+	second      unit = 1000
+)
+
+// parseInt reads a number in exactly the server's format.
+func parseInt(s string) (n int64, ok bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	var buf [20]byte
+	return n, err == nil && s[0] != '+' && len(strconv.AppendInt(buf[:0], n, 10)) == len(s)
+}
+
+// ttlOf reads an expiry for a key that the command with that name sets. late means
+// that it is in the past.
+func (x *call) ttlOf(number string, u unit, absolute bool, name string) (ttl time.Duration, late bool, err reply) {
+	n, ok := parseInt(number)
+	if !ok {
+		return 0, false, failure(errInteger)
+	}
+	ms, ok := x.milliseconds(n, u, absolute)
+	if n <= 0 || !ok {
+		return 0, false, failure("ERR invalid expire time in '" + name + "' command")
+	}
+	return duration(ms), ms <= 0, reply{}
+}
+
+// milliseconds returns how long after now an expiry of n units is. It returns false if
+// that overflows.
+func (x *call) milliseconds(n int64, u unit, absolute bool) (ms int64, ok bool) {
+	ms = n * int64(u)
+	if ms/int64(u) != n {
+		return 0, false
+	}
+	if !absolute && ms < math.MaxInt64>>1 { // no clock is that late
+		return ms, true
+	}
+	now := x.now() / 1000
+	if absolute {
+		return ms - now, true
+	}
+	return ms, ms <= math.MaxInt64-now
+}
+
+// now returns the server's clock in microseconds.
+func (x *call) now() int64 { return x.apply(redis.Command{Verb: redis.Time}).Int }
+
+// duration returns ms as a time to live for the model: at most 292 years.
+func duration(ms int64) time.Duration {
+	const most = math.MaxInt64 / int64(time.Millisecond) // ms
+	switch {
+	case ms > most:
+		return time.Duration(most) * time.Millisecond
+	case ms < -most:
+		return -time.Duration(most) * time.Millisecond
+	case ms == 0:
+		return redis.AtOnce
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// expire is EXPIRE and its relatives.
+func expire(name string, u unit, absolute bool) func(*call, []string) reply {
+	return func(x *call, w []string) reply {
+		for _, option := range w[3:] {
+			switch option = strings.ToUpper(option); option {
+			case "NX", "XX", "GT", "LT":
+				return x.miss(strings.ToUpper(name) + " " + option)
+			}
+			return failure("ERR Unsupported option " + w[3])
+		}
+		n, ok := parseInt(w[2])
+		if !ok {
+			return failure(errInteger)
+		}
+		ms, ok := x.milliseconds(n, u, absolute)
+		if !ok {
+			return failure("ERR invalid expire time in '" + name + "' command")
+		}
+		return x.step(redis.Command{Verb: redis.PExpire, Key: w[1], TTL: duration(ms)})
+	}
+}
+
+func persist(x *call, w []string) reply {
+	return x.step(redis.Command{Verb: redis.Persist, Key: w[1]})
+}
+
+func pttl(x *call, w []string) reply {
+	return x.step(redis.Command{Verb: redis.PTTL, Key: w[1]})
+}
+
+func ttl(x *call, w []string) reply {
+	r := pttl(x, w)
+	if r.Int > 0 {
+		r.Int = (r.Int + 500) / 1000
+	}
+	return r
+}
+
+func typeOf(x *call, w []string) reply {
+	return x.step(redis.Command{Verb: redis.Type, Key: w[1]})
+}
+
+func (x *call) exists(key string) bool {
+	return x.apply(redis.Command{Verb: redis.Type, Key: key}).Str != "none"
+}
+
+func exists(x *call, w []string) reply {
+	n := int64(0)
+	for _, key := range w[1:] {
+		if x.exists(key) {
+			n++
+		}
+	}
+	return integer(n)
+}
+
+func del(x *call, w []string) reply {
+	n := int64(0)
+	for _, key := range w[1:] {
+		r := x.step(redis.Command{Verb: redis.Del, Key: key})
+		if r.failed() {
+			return r
+		}
+		n += r.Int
+	}
+	return integer(n)
+}
