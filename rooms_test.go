@@ -23,7 +23,7 @@ var rooms = []string{
 	"examples", "internal/alltests",
 	"history", "history/formats", "faults", "checker", "checker/models", "internal/exit", "locks", "internal/lockstest",
 	"internal/stores/redis", "internal/stores/redis/client", "internal/stores/redis/model", "internal/stores/redis/wire", "internal/stores/redis/porttest",
-	"internal/stores/zookeeper", "internal/stores/zookeeper/jute", "internal/stores/zookeeper/client", "internal/stores/zookeeper/model", "internal/stores/zookeeper/porttest",
+	"internal/stores/zookeeper", "internal/stores/zookeeper/jute", "internal/stores/zookeeper/client", "internal/stores/zookeeper/model", "internal/stores/zookeeper/porttest", "internal/stores/zookeeper/wire",
 	"internal/stores/mysql", "internal/stores/mysql/client", "internal/stores/mysql/model", "internal/stores/mysql/porttest",
 	"locks/redis", "locks/zookeeper", "locks/mysql", "workloads", "internal/catalogue", "internal/names",
 	"internal/env", "internal/harness", "internal/explore",

@@ -53,6 +53,38 @@ func (p Packet) Text() (string, Packet) {
 	return string(b), rest
 }
 
+// Bool reads 1 byte.
+func (p Packet) Bool() (bool, Packet) {
+	if len(p) < 1 {
+		return false, nil
+	}
+	return p[0] != 0, p[1:]
+}
+
+// List reads a count, and calls read for each element: read gets the rest of the
+// packet and returns what it leaves. The count -1 means no list.
+func (p Packet) List(read func(Packet) Packet) Packet {
+	n, p := p.Int()
+	if n < -1 {
+		return nil
+	}
+	for ; n > 0 && p != nil; n-- {
+		p = read(p)
+	}
+	return p
+}
+
+// SkipACLs skips a list of permissions, and returns their number.
+func (p Packet) SkipACLs() (n int, rest Packet) {
+	rest = p.List(func(p Packet) Packet {
+		n++
+		_, p = p.Skip(4).Buffer()
+		_, p = p.Buffer()
+		return p
+	})
+	return n, rest
+}
+
 // AppendInt writes 4 bytes, and AppendLong 8.
 func AppendInt(b []byte, n int32) []byte  { return binary.BigEndian.AppendUint32(b, uint32(n)) }
 func AppendLong(b []byte, n int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }
