@@ -273,8 +273,12 @@ func (s *session) receiveAnswer(k *packet) {
 	s.wake(call.task)
 }
 
-// notify queues the event of a watch.
+// notify queues the event of a watch. After a reconnection a server may repeat an event
+// that has ended all its watches; see Member.Attach.
 func (s *session) notify(e zookeeper.Event) {
+	before := len(s.watches)
 	s.watches = slices.DeleteFunc(s.watches, func(o model.Watch) bool { return o.Ends(e) })
-	s.event(e.Type, e.Path)
+	if len(s.watches) < before {
+		s.event(e.Type, e.Path)
+	}
 }

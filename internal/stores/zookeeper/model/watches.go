@@ -134,8 +134,10 @@ func (m *Member) fire(session int64, e zookeeper.EventType, path string) {
 
 // Attach handles a client that reconnects, with its remaining watches and the
 // greatest zxid in its replies. Changes since then fire at once; the other
-// watches are set. False means that m has seen less than the client and refuses
-// it; the client then tries another server.
+// watches are set. A deleted node that the client watches in two ways fires twice:
+// the first event ends both watches, and the client ignores the second. False means
+// that m has seen less than the client and refuses it; the client then tries another
+// server.
 func (m *Member) Attach(session int64, watches []Watch, zxid int64) bool {
 	if zxid > m.tree.zxid {
 		return false
@@ -145,14 +147,10 @@ func (m *Member) Attach(session int64, watches []Watch, zxid int64) bool {
 			if w.Kind != kind {
 				continue
 			}
-			switch e := m.missedEvent(w, zxid); {
-			case e == 0:
-				m.watch(session, watchKey{w.Path, kind == ChildWatch})
-			case e == zookeeper.NodeDeleted && kind == ChildWatch && slices.Contains(watches, Watch{DataWatch, w.Path}):
-				// The server sends it again, but no client passes it on: the
-				// first event has ended both watches.
-			default:
+			if e := m.missedEvent(w, zxid); e != 0 {
 				m.fire(session, e, w.Path)
+			} else {
+				m.watch(session, watchKey{w.Path, kind == ChildWatch})
 			}
 		}
 	}

@@ -60,3 +60,14 @@ func TestAttach(t *testing.T) {
 		})
 	}
 }
+
+// A server repeats the deletion of a node for each kind of watch on it.
+func TestAttachRepeatsADeletion(t *testing.T) {
+	e := newEnsemble(t)
+	s, m := e.open(), e.members[0]
+	both := []model.Watch{{Kind: model.ChildWatch, Path: "/a"}, {Kind: model.DataWatch, Path: "/a"}}
+	if !m.Attach(s, both, 0) {
+		t.Fatal("the client was refused")
+	}
+	e.wantEvents(m, s, event(zookeeper.NodeDeleted, "/a"), event(zookeeper.NodeDeleted, "/a"))
+}
