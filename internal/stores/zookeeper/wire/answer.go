@@ -1,8 +1,11 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
 	"time"
+	"unicode/utf16"
 
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
@@ -85,7 +88,7 @@ func appendData(buf []byte, r *Request, reply *zookeeper.Reply) []byte {
 
 func appendChildren(buf []byte, _ *Request, reply *zookeeper.Reply) []byte {
 	buf = jute.AppendInt(buf, int32(len(reply.Children)))
-	for _, name := range reply.Children {
+	for _, name := range unsorted(reply.Children) {
 		buf = jute.AppendBuffer(buf, name)
 	}
 	return buf
@@ -104,6 +107,26 @@ func appendStat(buf []byte, _ *Request, reply *zookeeper.Reply) []byte {
 	buf = jute.AppendLong(buf, s.Owner)
 	buf = jute.AppendInt(jute.AppendInt(buf, s.DataLength), s.NumChildren)
 	return jute.AppendLong(buf, s.Pzxid)
+}
+
+// unsorted returns names in the order in which a server sends them, so that a client
+// that forgets to sort them is found out. It is the order of a java.util.HashSet that
+// never had more names than these.
+func unsorted(names []string) []string {
+	size := uint32(8)
+	for uint32(len(names)) > size/4*3 {
+		size *= 2
+	}
+	place := func(name string) uint32 {
+		var hash uint32 // String.hashCode
+		for _, c := range utf16.Encode([]rune(name)) {
+			hash = 31*hash + uint32(c)
+		}
+		return (hash ^ hash>>16) & (size - 1)
+	}
+	names = slices.Clone(names)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
+	return names
 }
 
 const passwordLength = 16

@@ -110,6 +110,12 @@ var talks = []struct {
 		packet(6, int64(9), 0, 2, "x", "y"),
 	},
 	{
+		"getChildren, in the order of a server", packet(6, 8, "/a", false),
+		call(6, 8, zookeeper.Command{Verb: zookeeper.GetChildren, Path: "/a"}),
+		zookeeper.Reply{Children: []string{"_c_0b7a-lock-0000000004", "_c_9f3e-lock-0000000005", "ä"}},
+		packet(6, int64(9), 0, 3, "ä", "_c_9f3e-lock-0000000005", "_c_0b7a-lock-0000000004"),
+	},
+	{
 		"getChildren2", packet(7, 12, "/a", true),
 		call(7, 12, zookeeper.Command{Verb: zookeeper.GetChildren, Path: "/a", Watch: true}),
 		zookeeper.Reply{Children: []string{"x", "y"}, Stat: stat},
