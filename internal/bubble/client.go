@@ -99,17 +99,22 @@ func (c *client) Client() string { return c.name }
 func (c *client) Lease() time.Duration { return c.world.cfg.Lease }
 
 // Addrs implements userlock.Site.
-func (c *client) Addrs() []string { return c.world.stores() }
+func (c *client) Addrs() []string {
+	if len(c.world.layout.Ensemble) > 0 {
+		return c.world.addrsOf(c.world.layout.Ensemble)
+	}
+	return c.world.addrsOf(c.world.layout.Masters())
+}
 
 // Sentinels implements userlock.Site.
-func (c *client) Sentinels() []string { return nil }
+func (c *client) Sentinels() []string { return c.world.addrsOf(c.world.layout.Sentinels) }
 
 // Seed implements userlock.Site.
 func (c *client) Seed() uint64 { return c.world.seed<<8 | uint64(c.n) }
 
 // DialContext implements userlock.Site.
 func (c *client) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
-	server := c.world.addrs[addr]
+	server := c.world.names[addr]
 	if server == "" {
 		return nil, fmt.Errorf("lockcheck: no server listens on %s: the servers are at %v", addr, c.Addrs())
 	}

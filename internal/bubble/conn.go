@@ -3,14 +3,16 @@ package bubble
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/sim"
-	"github.com/lockcheck/lockcheck/internal/stores/redis/wire"
+	"github.com/lockcheck/lockcheck/internal/userlock"
 )
 
 var errReset = errors.New("connection reset by peer")
@@ -23,8 +25,9 @@ type conn struct {
 	local  addr
 	remote addr
 
-	wire   *sim.Wire // known to the scheduler only
-	parser wire.Parser
+	// Known to the scheduler only:
+	wire  *sim.Wire
+	codec codec
 
 	mu      sync.Mutex
 	in      []byte
@@ -52,6 +55,11 @@ func (c *client) dial(ctx context.Context, server, address string) (net.Conn, er
 		changed: make(chan struct{}, 1), dialed: make(chan error, 1),
 	}
 	x.reading.init()
+	if slices.Contains(c.world.layout.Ensemble, server) {
+		x.codec = &zkCodec{server: server}
+	} else {
+		x.codec = new(redisCodec)
+	}
 	c.conns[x] = true
 	c.mu.Unlock()
 	x.want(func() {
@@ -84,9 +92,10 @@ func (x *conn) Dialed(err error) {
 
 // Answer implements sim.WireEnd.
 func (x *conn) Answer(a sim.WireAnswer) {
+	data := x.codec.answer(&a)
 	x.client.world.later(func() {
 		x.mu.Lock()
-		x.in = append(x.in, a.Data...)
+		x.in = append(x.in, data...)
 		x.mu.Unlock()
 		x.change()
 	})
@@ -164,23 +173,14 @@ func (x *conn) send(data []byte) {
 	if x.wire == nil {
 		return
 	}
-	x.parser.Feed(data)
-	for {
-		words, ok, err := x.parser.Next()
-		if err != nil {
-			x.Reset()
+	if err := x.codec.take(data, x.wire.Ask); err != nil {
+		if m, ok := errors.AsType[*userlock.Misuse](err); ok {
+			x.client.world.Abort(fmt.Errorf("%s: %w", x.client.name, m))
 			return
 		}
-		if !ok {
-			return
-		}
-		x.wire.Ask(sim.WireRequest{Name: command(words), Library: wire.IsHandshake(words), Words: words})
+		x.Reset()
 	}
 }
-
-type command []string
-
-func (c command) String() string { return c[0] }
 
 // Close implements net.Conn.
 func (x *conn) Close() error {

@@ -1,38 +1,139 @@
 package bubble
 
 import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/wire"
+	"github.com/lockcheck/lockcheck/internal/userlock"
 )
 
 // Front implements sim.Outside.
 func (w *World) Front(server string) sim.Front {
 	f := w.fronts[server]
 	if f == nil {
-		f = new(redisFront)
+		f = w.newFront(server)
 		w.fronts[server] = f
 	}
 	return f
 }
 
-// redisFront is the protocol of a Redis server.
-type redisFront struct{ wire.Server }
-
-func (f *redisFront) Do(state *any, apply func(redis.Command) redis.Reply, words []string) []byte {
-	c, _ := (*state).(*wire.Conn)
-	if c == nil {
-		c = new(wire.Conn)
-		*state = c
+func (w *World) newFront(server string) *front {
+	f := &front{world: w, name: server}
+	if !slices.Contains(w.layout.Sentinels, server) {
+		f.server.Follows = func() (host, port string, follows bool) {
+			if len(w.layout.Sentinels) == 0 {
+				return "", "", false
+			}
+			master := w.MasterOf(server)
+			host, port = w.split(master)
+			return host, port, master != server
+		}
+		return f
 	}
-	return f.Server.Do(c, apply, words)
+	others := func(names []string, not string) (list [][2]string) {
+		for _, name := range names {
+			if name != not {
+				host, port := w.split(name)
+				list = append(list, [2]string{host, port})
+			}
+		}
+		return list
+	}
+	f.sentinel = &wire.Sentinel{
+		Name:      w.layout.Masters()[0],
+		Master:    func() (host, port string) { return w.split(w.MasterOf(server)) },
+		Replicas:  func() [][2]string { return others(w.layout.Stores(), w.MasterOf(server)) },
+		Sentinels: func() [][2]string { return others(w.layout.Sentinels, server) },
+	}
+	return f
 }
 
-// stores returns the addresses of the servers that keep locks.
-func (w *World) stores() (addrs []string) {
-	layout := catalogue.NewLayout(&w.cfg.Lock, w.cfg.Server, w.cfg.Options)
-	for _, name := range layout.Masters() {
+// front is the protocol of a Redis server or a Sentinel.
+type front struct {
+	world    *World
+	name     string
+	server   wire.Server
+	sentinel *wire.Sentinel // nil: it is a Redis server
+}
+
+func (f *front) Open() any { return new(wire.Conn) }
+
+func (f *front) Do(conn any, apply func(redis.Command) redis.Reply, words []string) (answer []byte, err error) {
+	var missing string
+	if f.sentinel != nil {
+		answer, missing = f.sentinel.Do(conn.(*wire.Conn), words), f.sentinel.Missing()
+	} else {
+		answer, missing = f.server.Do(conn.(*wire.Conn), apply, words), f.server.Missing()
+	}
+	if missing != "" {
+		err = lacks(strings.ToUpper(missing), f.name)
+	}
+	return answer, err
+}
+
+// lacks is the error of a request that a model cannot serve.
+func lacks(request, server string) error {
+	return &userlock.Misuse{Words: fmt.Sprintf("%s: the model of this server has no %s: run with -lockcheck.on=docker", server, request)}
+}
+
+func (f *front) Pushes(send func(conn any, data []byte)) {
+	for _, p := range f.server.Pushes() {
+		send(p.Conn, p.Data)
+	}
+}
+
+func (f *front) Switched(conn any, old, master string) []byte {
+	oldHost, oldPort := f.world.split(old)
+	host, port := f.world.split(master)
+	return f.sentinel.SwitchMaster(conn.(*wire.Conn), oldHost, oldPort, host, port)
+}
+
+func (f *front) Changed(key string) { f.server.Changed(key) }
+
+func (f *front) Drop(conn any) {
+	if f.sentinel != nil {
+		f.sentinel.Drop(conn.(*wire.Conn))
+		return
+	}
+	f.server.Drop(conn.(*wire.Conn))
+}
+
+func (f *front) Restart() { f.server.Restart() }
+
+// split returns the host and the port of a server.
+func (w *World) split(server string) (host, port string) {
+	host, port, _ = net.SplitHostPort(w.addr(server))
+	return host, port
+}
+
+// listen gives each server an address.
+func (w *World) listen() {
+	w.layout = catalogue.NewLayout(&w.cfg.Lock, w.cfg.Server, w.cfg.Options)
+	for i, name := range w.layout.Servers() {
+		port := 6379
+		switch {
+		case slices.Contains(w.layout.Sentinels, name):
+			port = 26379
+		case slices.Contains(w.layout.Ensemble, name):
+			port = 2181
+		}
+		w.names[fmt.Sprintf("10.0.0.%d:%d", i+1, port)] = name
+		w.addrs[name] = fmt.Sprintf("10.0.0.%d:%d", i+1, port)
+	}
+}
+
+// addr returns the address of a server.
+func (w *World) addr(server string) string { return w.addrs[server] }
+
+// addrsOf returns the addresses of servers.
+func (w *World) addrsOf(servers []string) (addrs []string) {
+	for _, name := range servers {
 		addrs = append(addrs, w.addr(name))
 	}
 	return addrs

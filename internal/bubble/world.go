@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -39,7 +38,9 @@ type World struct {
 
 	clients []*client
 	fronts  map[string]sim.Front
-	addrs   map[string]string // of servers, by address
+	layout  catalogue.Layout
+	names   map[string]string // of servers, by address
+	addrs   map[string]string // by name of the server
 
 	due  []func() // what the scheduler has decided, for the code outside
 	mu   sync.Mutex
@@ -77,38 +78,15 @@ func Lock(name string, store catalogue.Store, nodes, replicas int) *catalogue.Lo
 func (w *World) Reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	*w = World{
 		t: w.t, make: w.make, cfg: cfg, observer: o, seed: d.Seed,
-		fronts: map[string]sim.Front{}, addrs: map[string]string{}, owners: map[any]string{},
+		fronts: map[string]sim.Front{}, addrs: map[string]string{}, names: map[string]string{}, owners: map[any]string{},
 	}
-	layout := catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options)
-	for i, name := range slices.Concat(layout.Stores(), layout.Sentinels) {
-		w.addrs[fmt.Sprintf("10.0.0.%d:%d", i+1, portOf(name))] = name
-	}
+	w.listen()
 	w.World = sim.New(cfg, o, d)
 	w.World.Join(w)
 	for i, name := range cfg.Clients {
 		w.clients = append(w.clients, newClient(w, i, name))
 		w.World.Locker(name).(*locker).client = w.clients[i]
 	}
-}
-
-func portOf(server string) int {
-	switch {
-	case strings.HasPrefix(server, "sentinel"):
-		return 26379
-	case strings.HasPrefix(server, "zk"):
-		return 2181
-	}
-	return 6379
-}
-
-// addr returns the address of a server.
-func (w *World) addr(server string) string {
-	for addr, name := range w.addrs {
-		if name == server {
-			return addr
-		}
-	}
-	return ""
 }
 
 // Run implements env.Environment.

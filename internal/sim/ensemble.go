@@ -193,9 +193,10 @@ func (e *ensemble) settle() {
 // lockBelow returns the lock whose entry the node at path is: a child of the node
 // with the lock's name. Else it returns "".
 func (e *ensemble) lockBelow(path string) string {
-	parent, child, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if !ok || child == "" {
+	i := strings.LastIndexByte(path, '/')
+	if i < 1 || i == len(path)-1 {
 		return ""
 	}
+	parent := path[1:i]
 	return e.net.lockOf(parent)
 }

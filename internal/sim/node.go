@@ -32,6 +32,7 @@ type node struct {
 	unseen   []time.Duration // by Sentinel: since when it does not reach the master; never: it does
 	knows    []bool          // by Sentinel: it knows the master
 	electing bool
+	before   *server // the master before the last promotion; nil: there was none
 }
 
 func (n *node) reset(net *network, name string) {
@@ -101,7 +102,7 @@ func (n *node) promote(s *server, leader int) {
 	s.unfollow()
 	s.before = nil
 	s.reportPromotion(old)
-	n.master = s
+	n.before, n.master = old, s
 	s.redis.Lead(s.wall())
 	s.reportExpired()
 	s.replicate()

@@ -28,10 +28,20 @@ type Outside interface {
 
 // Front is the protocol of one server: requests of code that is not ours, as words.
 type Front interface {
-	// Do serves one request, on the connection whose state is conn (nil at first), and
-	// returns its answer. apply executes a step of it on the server's model.
-	Do(conn *any, apply func(redis.Command) redis.Reply, words []string) []byte
-	// Restart reports that the server's process has ended.
+	// Open returns the state of a new connection. It must be comparable.
+	Open() any
+	// Do serves one request on a connection, and returns its answer. apply executes a step
+	// of it on the server's model. An error ends the run: the model lacks something.
+	Do(conn any, apply func(redis.Command) redis.Reply, words []string) ([]byte, error)
+	// Pushes calls send for each message to a connection that did not ask for it, since
+	// the last call.
+	Pushes(send func(conn any, data []byte))
+	// Switched returns what a Sentinel tells a connection of a new master; nil: nothing.
+	Switched(conn any, old, master string) []byte
+	// Changed reports that an entry has ended without a request.
+	Changed(key string)
+	// Drop reports the end of a connection, Restart that of the server's process.
+	Drop(conn any)
 	Restart()
 }
 
@@ -113,8 +123,9 @@ type WireRequest struct {
 	// To a member of an ensemble:
 	Hello   *WireHello
 	Ping    bool
-	Close   bool            // of the session
-	Watches []zkmodel.Watch // set again after a new connection, with Zxid
+	Close   bool // of the session
+	Rewatch bool // sets Watches again, after a new connection, with Zxid
+	Watches []zkmodel.Watch
 	Zxid    int64
 	Command zookeeper.Command
 }
@@ -135,7 +146,8 @@ type WireAnswer struct {
 	Reply   zookeeper.Reply
 	Zxid    int64
 	Session int64
-	Length  time.Duration // 0, in the answer to a hello: the session has ended
+	Length  time.Duration
+	Ended   bool // the session has ended
 }
 
 // wired is the part of a message that only messages on a Wire have.
@@ -156,6 +168,9 @@ func (w *World) Dial(client, server string, end WireEnd) (*Wire, error) {
 	x := &Wire{client: c, end: end}
 	x.conn = w.connect(&c.endpoint, s)
 	x.conn.owner, x.conn.open, x.conn.busy = x, true, true
+	if s.member == nil {
+		x.conn.front = w.outside.Front(server).Open()
+	}
 	c.spare = append(c.spare, x.conn)
 	c.wires = append(c.wires, x)
 	x.send(w.newMessage(x.conn, dial, true))
@@ -184,6 +199,7 @@ func (x *Wire) Ask(r WireRequest) {
 	m.wired = &wired{WireRequest: r, from: n.now}
 	if x.conn.server.member != nil {
 		m.zk = packetOf(&r)
+		m.zk.life = c.lives[m.zk.session]
 	}
 	if o := c.operation; o != nil && !r.Library {
 		o.requests++
@@ -207,7 +223,7 @@ func packetOf(r *WireRequest) *packet {
 		p.ask = ping
 	case r.Close:
 		p.ask = farewell
-	case r.Watches != nil:
+	case r.Rewatch:
 		p.ask = rewatch
 	}
 	return p
@@ -260,6 +276,12 @@ func (x *Wire) take(m *message) {
 				return
 			}
 		}
+		if m.zk != nil && m.zk.ask == hello && !m.zk.ended {
+			if c.lives == nil {
+				c.lives = map[int64]int{}
+			}
+			c.lives[m.zk.session] = m.zk.life
+		}
 		x.end.Answer(m.wireAnswer())
 		if w := m.wired; w != nil && w.noted != 0 {
 			c.reportProlonged(w.noted)
@@ -271,10 +293,7 @@ func (x *Wire) take(m *message) {
 // wireAnswer returns m as the code outside gets it.
 func (m *message) wireAnswer() (a WireAnswer) {
 	if k := m.zk; k != nil {
-		a = WireAnswer{Event: k.event, Reply: k.reply, Zxid: k.zxid, Session: k.session, Length: k.length}
-		if k.ended {
-			a.Length = 0
-		}
+		a = WireAnswer{Event: k.event, Reply: k.reply, Zxid: k.zxid, Session: k.session, Length: k.length, Ended: k.ended}
 	}
 	if m.wired != nil {
 		a.Data = m.wired.data
@@ -313,13 +332,69 @@ func (s *server) serveWire(m *message) {
 		}
 		return s.redis.Apply(s.wall(), m.op, cmd)
 	}
-	w.data = s.net.outside.Front(s.name).Do(&m.conn.front, apply, w.Words)
-	if s.redis == nil {
+	front := s.net.outside.Front(s.name)
+	var err error
+	if w.data, err = front.Do(m.conn.front, apply, w.Words); err != nil {
+		s.net.Abort(err)
+	}
+	if s.redis != nil {
+		s.serving = m
+		s.reportEffects()
+		s.serving = nil
+	}
+	s.push(front)
+}
+
+// push sends what connections get without asking.
+func (s *server) push(front Front) {
+	front.Pushes(func(to any, data []byte) {
+		s.eachWire(func(c *conn) {
+			if c.front == to {
+				s.pushTo(c, data)
+			}
+		})
+	})
+}
+
+func (s *server) pushTo(c *conn, data []byte) {
+	m := s.net.newMessage(c, notice, false)
+	m.wired = &wired{data: data}
+	s.net.send(m)
+}
+
+// eachWire calls f for every connection of code outside to s.
+func (s *server) eachWire(f func(*conn)) {
+	for _, e := range s.net.endpoints {
+		for _, c := range e.spare {
+			if c.server == s && c.front != nil && c.incarnation == s.incarnation {
+				f(c)
+			}
+		}
+	}
+}
+
+// switched lets a Sentinel tell code outside of a new master.
+func (n *node) switched(sentinel *server) {
+	if n.net.outside == nil || n.before == nil {
 		return
 	}
-	s.serving = m
-	s.reportEffects()
-	s.serving = nil
+	front := n.net.outside.Front(sentinel.name)
+	sentinel.eachWire(func(c *conn) {
+		if data := front.Switched(c.front, n.before.name, n.master.name); data != nil {
+			sentinel.pushTo(c, data)
+		}
+	})
+}
+
+// MasterOf returns the master of the first node, as a Sentinel or a replica knows it.
+func (w *World) MasterOf(server string) string {
+	n := w.nodes[0]
+	for i, s := range w.monitors {
+		if s.name == server && !n.knows[i] && n.before != nil {
+			return n.before.name
+		}
+	}
+	return n.master.name
 }
 
 // noteEnd notes until when a client may believe in an entry that a request of code

@@ -54,6 +54,7 @@ func (n *node) spread() {
 // learnMaster makes Sentinel i know the master and tell the clients.
 func (n *node) learnMaster(i int) {
 	n.knows[i] = true
+	n.switched(n.net.monitors[i])
 	for _, c := range n.net.endpoints {
 		m := n.net.newMessage(c.conns[n.net.monitors[i].n], notice, false)
 		m.master = n.master

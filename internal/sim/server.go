@@ -3,6 +3,7 @@ package sim
 import (
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -92,6 +93,11 @@ func (s *server) receive(m *message) {
 		s.inbox = append(s.inbox, m)
 		return
 	}
+	if m.kind == rst { // of code outside
+		s.net.outside.Front(s.name).Drop(m.conn.front)
+		s.net.release(m)
+		return
+	}
 	m.toUp = false
 	switch {
 	case m.kind == dial && s.up:
@@ -150,6 +156,10 @@ func (s *server) effect(f *model.Effect) {
 	}
 	s.report(effectNames[f.Kind], lock, f.Key, f.Maker, f.By)
 	s.noteEnd(f)
+	if o := s.net.outside; o != nil && f.By == 0 {
+		o.Front(s.name).Changed(f.Key)
+		s.push(o.Front(s.name))
+	}
 	if f.Kind == model.Overwritten {
 		s.report(history.Granted, lock, f.Key, f.By, f.By)
 	}
@@ -193,10 +203,24 @@ func (s *server) lockEntries(all iter.Seq2[string, int]) map[string]int {
 
 // lockOf returns the lock whose entry key is, or "".
 func (n *network) lockOf(key string) string {
-	if slices.Contains(n.cfg.Names, key) {
-		return key
+	word := key
+	if n.outside != nil {
+		word = lastWord(key)
+	}
+	if slices.Contains(n.cfg.Names, word) {
+		return word
 	}
 	return ""
+}
+
+// lastWord returns the last word of a key or path: a user's lock may be called
+// "orders:{a}".
+func lastWord(key string) string {
+	words := strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune("/:{}.-_", r) })
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
 }
 
 var effectNames = [...]string{

@@ -78,6 +78,9 @@ func (w *World) Stop(name string, lose bool) error {
 		}
 	}
 	s.hangUp()
+	if w.outside != nil && s.member == nil {
+		w.outside.Front(name).Restart()
+	}
 	s.incarnation++
 	if s.node != nil {
 		s.detach()
