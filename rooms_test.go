@@ -27,9 +27,9 @@ var rooms = []string{
 	"internal/stores/mysql", "internal/stores/mysql/client", "internal/stores/mysql/model", "internal/stores/mysql/porttest",
 	"locks/redis", "locks/zookeeper", "locks/mysql", "workloads", "internal/catalogue", "internal/names",
 	"internal/env", "internal/harness", "internal/explore",
-	"internal/sim", "internal/worker", "internal/docker", "internal/docker/dockertest",
+	"internal/sim", "internal/userlock", "internal/bubble", "internal/worker", "internal/docker", "internal/docker/dockertest",
 	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/environments", "internal/suite", "internal/ask", "internal/suiterun", "internal/summary", "internal/judging", "internal/merge", "internal/replay", "internal/cases", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
-	"cmd/lockcheck", "cmd/release",
+	"cmd/lockcheck", "cmd/release", ".",
 }
 
 // only are rooms that may import nothing of ours but what is listed.
@@ -54,7 +54,7 @@ var only = map[string][]string{
 	"internal/rundir":    {"history", "checker", "internal/catalogue", "report", "internal/exit", "internal/harness", "internal/layout"},
 	"internal/harness":   {"history", "checker", "locks", "faults", "workloads", "internal/catalogue", "internal/names", "internal/env"},
 	"internal/explore":   {"history", "checker", "faults", "workloads", "internal/catalogue", "internal/names", "internal/env", "internal/harness"},
-	"internal/results":   {"history", "checker", "faults", "internal/catalogue", "internal/names", "internal/explore", "internal/exit", "internal/layout", "internal/rundir"},
+	"internal/results":   {"history", "checker", "faults", "internal/catalogue", "internal/names", "internal/env", "internal/explore", "internal/exit", "internal/layout", "internal/rundir"},
 	"internal/outdir":    {"history", "checker", "internal/explore", "internal/exit", "internal/harness", "internal/names", "internal/rundir", "internal/results", "internal/terminal"},
 	"internal/batch":     {"checker", "faults", "workloads", "internal/catalogue", "internal/exit", "internal/env", "internal/harness", "internal/explore", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir"},
 	"internal/ask":       {"history", "checker", "faults", "workloads", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/explore", "internal/rundir", "internal/batch", "internal/suite"},

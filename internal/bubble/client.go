@@ -19,6 +19,8 @@ type client struct {
 	life  context.Context
 	kill  context.CancelFunc
 
+	grants map[int]*lease // not released yet, by their acquires; of the scheduler
+
 	made sync.Once
 	own  userlock.Lock
 	err  error // of the maker
@@ -30,7 +32,7 @@ type client struct {
 }
 
 func newClient(w *World, n int, name string) *client {
-	c := &client{world: w, n: n, name: name, conns: map[*conn]bool{}, dials: map[string]int{}}
+	c := &client{world: w, n: n, name: name, grants: map[int]*lease{}, conns: map[*conn]bool{}, dials: map[string]int{}}
 	return c
 }
 

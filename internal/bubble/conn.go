@@ -93,6 +93,9 @@ func (x *conn) Dialed(err error) {
 // Answer implements sim.WireEnd.
 func (x *conn) Answer(a sim.WireAnswer) {
 	data := x.codec.answer(&a)
+	if g := x.client.grants[a.Prolonged]; g != nil {
+		g.reportProlonged()
+	}
 	x.client.world.later(func() {
 		x.mu.Lock()
 		x.in = append(x.in, data...)

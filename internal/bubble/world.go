@@ -243,8 +243,9 @@ func (l *locker) Acquire(ctx context.Context, name string) (locks.Lease, error) 
 	if err = l.check(err); err != nil {
 		return nil, err
 	}
-	x := &lease{locker: l, acquire: acquire, Grant: grant, released: make(chan struct{})}
-	x.watch(name)
+	x := &lease{locker: l, name: name, acquire: acquire, Grant: grant, released: make(chan struct{})}
+	l.client.grants[acquire] = x
+	x.watch()
 	if grant.Token() > 0 {
 		return fencedLease{x}, nil
 	}
@@ -286,6 +287,7 @@ func (l *locker) run(limit time.Duration, f func(context.Context)) bool {
 type lease struct {
 	userlock.Grant
 	locker  *locker
+	name    string // of the lock
 	acquire int
 
 	released chan struct{} // closed when its release begins
@@ -293,7 +295,7 @@ type lease struct {
 }
 
 // watch reports the loss of the grant when the user's code learns of it.
-func (x *lease) watch(name string) {
+func (x *lease) watch() {
 	lost := x.Lost()
 	if lost == nil {
 		return
@@ -308,11 +310,23 @@ func (x *lease) watch(name string) {
 			case <-c.life.Done():
 				return
 			}
-			c.world.want(ask{client: c.n, do: func() {
-				c.world.observer.Report(history.Entry{Client: c.name, F: history.Lost, Lock: name, Op: history.Some(int64(x.acquire))})
-			}})
+			c.world.want(ask{client: c.n, do: func() { x.report(history.Lost, 0) }})
 		}()
 	})
+}
+
+// report reports news of the grant.
+func (x *lease) report(f string, until time.Duration) {
+	c := x.locker.client
+	c.world.observer.Report(history.Entry{Client: c.name, F: f, Lock: x.name, Op: history.Some(int64(x.acquire)), ValidUntil: until})
+}
+
+// reportProlonged reports that an answer has told of a later end, unless the user's code
+// says itself when its grant ends.
+func (x *lease) reportProlonged() {
+	if until := x.Until(); x.Grant.Until().IsZero() && until != 0 {
+		x.report(history.Valid, until)
+	}
 }
 
 // Until implements locks.Deadliner: what the user's code says, else what its entries in
@@ -328,6 +342,7 @@ func (x *lease) Until() time.Duration {
 func (x *lease) Release(context.Context) (err error) {
 	x.once.Do(func() { close(x.released) })
 	l := x.locker
+	delete(l.client.grants, x.acquire)
 	limit := 2 * l.client.world.cfg.Lease
 	if !l.run(limit, func(ctx context.Context) {
 		err = guard("Release", func() error { return x.Grant.Release(ctx) })

@@ -21,9 +21,7 @@ type client struct {
 	endpoint
 	locker locks.Locker
 	leases []heldLease
-	visits []*visit      // of a lock that calls the critical section itself
-	wires  []*Wire       // of code outside
-	lives  map[int64]int // of the ensemble, by its sessions
+	visits []*visit // of a lock that calls the critical section itself
 
 	// Of Redis:
 	transports []transport  // to each node, and to the server of tokens

@@ -26,6 +26,9 @@ type endpoint struct {
 	conns []*conn   // by server; clients are connected when a run begins
 	spare []*conn   // more of them, for tasks that use the same server at the same time
 	pool  *connPool // of its process, to a MySQL server; nil without one
+
+	wires []*Wire       // of code outside
+	lives map[int64]int // of the ensemble, by the sessions of these
 }
 
 // conn is one TCP connection. Messages of one direction arrive in order;

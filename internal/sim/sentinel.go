@@ -117,3 +117,16 @@ func (n *node) failover() {
 	}
 	n.promote(best, leader)
 }
+
+// switched lets a Sentinel tell code outside of a new master.
+func (n *node) switched(sentinel *server) {
+	if n.net.outside == nil || n.before == nil {
+		return
+	}
+	front := n.net.outside.Front(sentinel.name)
+	sentinel.eachWire(func(c *conn) {
+		if data := front.Switched(c.front, n.before.name, n.master.name); data != nil {
+			sentinel.pushTo(c, data)
+		}
+	})
+}

@@ -16,9 +16,11 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/locks"
 )
 
 var _ env.Environment = (*World)(nil)
@@ -132,3 +134,38 @@ func (w *World) Decided() env.Decided {
 	}
 	return d
 }
+
+// Join makes the code of o a part of the run. It must be called before Run.
+func (w *World) Join(o Outside) { w.outside = o }
+
+// Dial connects a client to a server.
+func (w *World) Dial(client, server string, end WireEnd) (*Wire, error) {
+	c, s := w.find(client), w.server(server)
+	if c == nil || s == nil || s == w.resource || s == w.tokens || c.dead {
+		return nil, fmt.Errorf("sim: %s cannot connect to %q", client, server)
+	}
+	x := &Wire{client: &c.endpoint, end: end}
+	x.conn = w.connect(&c.endpoint, s)
+	x.conn.owner, x.conn.open, x.conn.busy = x, true, true
+	if s.member == nil {
+		x.conn.front = w.outside.Front(server).Open()
+	}
+	c.spare = append(c.spare, x.conn)
+	c.wires = append(c.wires, x)
+	x.send(w.newMessage(x.conn, dial, true))
+	return x, nil
+}
+
+// MasterOf returns the master of the first node, as a Sentinel or a replica knows it.
+func (w *World) MasterOf(server string) string {
+	n := w.nodes[0]
+	for i, s := range w.monitors {
+		if s.name == server && i < len(n.knows) && !n.knows[i] && n.before != nil {
+			return n.before.name
+		}
+	}
+	return n.master.name
+}
+
+// Locker returns the lock of a client.
+func (w *World) Locker(client string) locks.Locker { return w.find(client).locker }

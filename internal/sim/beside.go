@@ -1,0 +1,77 @@
+package sim
+
+import "time"
+
+// Waker resumes a task that waits in Beside.
+type Waker struct {
+	task   *task
+	serial int
+	ended  bool
+}
+
+// Wake ends the wait. It is called in the scheduler's turn.
+func (x *Waker) Wake() {
+	x.ended = true
+	if x.task.serial == x.serial && !x.task.ended {
+		x.task.answer()
+	}
+}
+
+// Beside begins something outside, and returns when Wake of the Waker has been called,
+// or with false at the time until.
+func (h *host) Beside(until time.Duration, begin func(*Waker)) bool {
+	x := &Waker{task: h.sched.current, serial: h.sched.current.serial}
+	begin(x)
+	for !x.ended && h.sched.now < until {
+		h.park(until)
+	}
+	return x.ended
+}
+
+// opIndex returns the index of the running operation, or of the last; 0: there was none.
+func (h *host) opIndex() int {
+	if h.operation == nil {
+		return 0
+	}
+	return h.operation.Index
+}
+
+// tell announces a point outside of tasks. A fault that pauses the client there stops
+// its messages.
+func (h *host) tell(r *numberedRequest, after bool) {
+	if h.armed && !r.operation.over {
+		h.sched.observer.Point(h.name, r.operation.Op, h.pointOf(r, after))
+	}
+}
+
+// entryEnd is when an entry of a grant ends.
+type entryEnd struct {
+	acquire int
+	server  string
+	until   time.Duration
+}
+
+func (h *host) noteEnd(acquire int, server string, until time.Duration) {
+	for i := range h.ends {
+		if e := &h.ends[i]; e.acquire == acquire && e.server == server {
+			e.until = until
+			return
+		}
+	}
+	h.ends = append(h.ends, entryEnd{acquire, server, until})
+}
+
+// EntriesEnd returns when the first of the entries ends that requests of this acquire
+// made; 0: they do not end, or there are none.
+func (h *host) EntriesEnd(acquire int) time.Duration {
+	until := never
+	for _, e := range h.ends {
+		if e.acquire == acquire {
+			until = min(until, e.until)
+		}
+	}
+	if until == never {
+		return 0
+	}
+	return until
+}

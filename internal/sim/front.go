@@ -1,0 +1,77 @@
+package sim
+
+import (
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
+	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
+)
+
+// serveWire serves a request of code outside.
+func (s *server) serveWire(m *message) {
+	w := m.wired
+	apply := func(cmd redis.Command) redis.Reply {
+		if s.redis == nil {
+			return redis.Reply{Kind: redis.Error, Str: "ERR unknown command"}
+		}
+		return s.redis.Apply(s.wall(), m.op, cmd)
+	}
+	front := s.net.outside.Front(s.name)
+	var err error
+	if w.data, err = front.Do(m.conn.front, apply, w.Words); err != nil {
+		s.net.Abort(err)
+	}
+	if s.redis != nil {
+		s.serving = m
+		s.reportEffects()
+		s.serving = nil
+	}
+	s.push(front)
+}
+
+// push sends what connections get without asking.
+func (s *server) push(front Front) {
+	front.Pushes(func(to any, data []byte) {
+		s.eachWire(func(c *conn) {
+			if c.front == to {
+				s.pushTo(c, data)
+			}
+		})
+	})
+}
+
+func (s *server) pushTo(c *conn, data []byte) {
+	m := s.net.newMessage(c, notice, false)
+	m.wired = &wired{data: data}
+	s.net.send(m)
+}
+
+// eachWire calls f for every connection of code outside to s.
+func (s *server) eachWire(f func(*conn)) {
+	for _, e := range s.net.endpoints {
+		for _, c := range e.spare {
+			if c.server == s && c.front != nil && c.incarnation == s.incarnation {
+				f(c)
+			}
+		}
+	}
+}
+
+// noteEnd notes until when a client may believe in an entry that a request of code
+// outside has just made or prolonged: it knows when it has sent that request.
+func (s *server) noteEnd(f *model.Effect) {
+	m := s.serving
+	if m == nil || f.By != m.op || f.Kind == model.Removed {
+		return
+	}
+	maker := f.Maker
+	if f.Kind == model.Overwritten {
+		maker = f.By
+	}
+	until := never
+	if due, ok := s.redis.Due(f.Key); ok {
+		until = m.wired.from + due - s.wall()
+	}
+	m.conn.client.noteEnd(maker, s.name, until)
+	if maker != m.op {
+		m.wired.noted = maker
+	}
+}
