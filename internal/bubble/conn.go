@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/internal/stores/redis/wire"
 	"github.com/lockcheck/lockcheck/internal/userlock"
 )
 
@@ -26,8 +27,11 @@ type conn struct {
 	remote addr
 
 	// Known to the scheduler only:
-	wire  *sim.Wire
+	far   *sim.Wire
 	codec codec
+
+	sentinel *sentinel  // instead of all these
+	state    *wire.Conn // there
 
 	mu      sync.Mutex
 	in      []byte
@@ -62,9 +66,12 @@ func (c *client) dial(ctx context.Context, server, address string) (net.Conn, er
 	}
 	c.conns[x] = true
 	c.mu.Unlock()
+	if s := c.world.sentinels[server]; s != nil {
+		return s.dial(x), nil
+	}
 	x.want(func() {
 		w, err := c.world.Dial(c.name, server, x)
-		if x.wire = w; err != nil {
+		if x.far = w; err != nil {
 			c.world.later(func() { x.dialed <- err })
 		}
 	})
@@ -96,12 +103,15 @@ func (x *conn) Answer(a sim.WireAnswer) {
 	if g := x.client.grants[a.Prolonged]; g != nil {
 		g.reportProlonged()
 	}
-	x.client.world.later(func() {
-		x.mu.Lock()
-		x.in = append(x.in, data...)
-		x.mu.Unlock()
-		x.change()
-	})
+	x.client.world.later(func() { x.receive(data) })
+}
+
+// receive adds bytes that have arrived.
+func (x *conn) receive(data []byte) {
+	x.mu.Lock()
+	x.in = append(x.in, data...)
+	x.mu.Unlock()
+	x.change()
 }
 
 // Reset implements sim.WireEnd.
@@ -166,6 +176,10 @@ func (x *conn) Write(b []byte) (int, error) {
 	if err != nil {
 		return 0, &net.OpError{Op: "write", Net: "tcp", Addr: x.remote, Err: err}
 	}
+	if x.sentinel != nil {
+		x.sentinel.serve(x, b)
+		return len(b), nil
+	}
 	data := append([]byte(nil), b...)
 	x.want(func() { x.send(data) })
 	return len(b), nil
@@ -173,17 +187,20 @@ func (x *conn) Write(b []byte) (int, error) {
 
 // send cuts what the client has written into requests.
 func (x *conn) send(data []byte) {
-	if x.wire == nil {
+	if x.far == nil {
 		return
 	}
-	if err := x.codec.take(data, x.wire.Ask); err != nil {
-		if m, ok := errors.AsType[*userlock.Misuse](err); ok {
-			x.client.world.Abort(fmt.Errorf("%s: %w", x.client.name, m))
+	if err := x.codec.take(data, x.far.Ask); err != nil {
+		if _, ok := errors.AsType[*userlock.Misuse](err); ok {
+			x.abort(err)
 			return
 		}
 		x.Reset()
 	}
 }
+
+// abort ends the run.
+func (x *conn) abort(err error) { x.client.world.Abort(fmt.Errorf("%s: %w", x.client.name, err)) }
 
 // Close implements net.Conn.
 func (x *conn) Close() error {
@@ -195,8 +212,8 @@ func (x *conn) Close() error {
 	x.fail(io.ErrClosedPipe)
 	if there {
 		x.want(func() {
-			if x.wire != nil {
-				x.wire.Close()
+			if x.far != nil {
+				x.far.Close()
 			}
 		})
 	}

@@ -24,57 +24,31 @@ func (w *World) Front(server string) sim.Front {
 }
 
 func (w *World) newFront(server string) *front {
-	f := &front{world: w, name: server}
-	if !slices.Contains(w.layout.Sentinels, server) {
+	f := &front{name: server}
+	if len(w.layout.Sentinels) > 0 {
 		f.server.Follows = func() (host, port string, follows bool) {
-			if len(w.layout.Sentinels) == 0 {
-				return "", "", false
-			}
 			master := w.MasterOf(server)
 			host, port = w.split(master)
 			return host, port, master != server
 		}
-		return f
-	}
-	others := func(names []string, not string) (list [][2]string) {
-		for _, name := range names {
-			if name != not {
-				host, port := w.split(name)
-				list = append(list, [2]string{host, port})
-			}
-		}
-		return list
-	}
-	f.sentinel = &wire.Sentinel{
-		Name:      w.layout.Masters()[0],
-		Master:    func() (host, port string) { return w.split(w.MasterOf(server)) },
-		Replicas:  func() [][2]string { return others(w.layout.Stores(), w.MasterOf(server)) },
-		Sentinels: func() [][2]string { return others(w.layout.Sentinels, server) },
 	}
 	return f
 }
 
-// front is the protocol of a Redis server or a Sentinel.
+// front is the protocol of a Redis server.
 type front struct {
-	world    *World
-	name     string
-	server   wire.Server
-	sentinel *wire.Sentinel // nil: it is a Redis server
+	name   string
+	server wire.Server
 }
 
 func (f *front) Open() any { return new(wire.Conn) }
 
-func (f *front) Do(conn any, apply func(redis.Command) redis.Reply, words []string) (answer []byte, err error) {
-	var missing string
-	if f.sentinel != nil {
-		answer, missing = f.sentinel.Do(conn.(*wire.Conn), words), f.sentinel.Missing()
-	} else {
-		answer, missing = f.server.Do(conn.(*wire.Conn), apply, words), f.server.Missing()
+func (f *front) Do(conn any, apply func(redis.Command) redis.Reply, words []string) ([]byte, error) {
+	answer := f.server.Do(conn.(*wire.Conn), apply, words)
+	if missing := f.server.Missing(); missing != "" {
+		return nil, lacks(strings.ToUpper(missing), f.name)
 	}
-	if missing != "" {
-		err = lacks(strings.ToUpper(missing), f.name)
-	}
-	return answer, err
+	return answer, nil
 }
 
 // lacks is the error of a request that a model cannot serve.
@@ -88,23 +62,10 @@ func (f *front) Pushes(send func(conn any, data []byte)) {
 	}
 }
 
-func (f *front) Switched(conn any, old, master string) []byte {
-	oldHost, oldPort := f.world.split(old)
-	host, port := f.world.split(master)
-	return f.sentinel.SwitchMaster(conn.(*wire.Conn), oldHost, oldPort, host, port)
-}
-
 func (f *front) Changed(key string) { f.server.Changed(key) }
 
-func (f *front) Drop(conn any) {
-	if f.sentinel != nil {
-		f.sentinel.Drop(conn.(*wire.Conn))
-		return
-	}
-	f.server.Drop(conn.(*wire.Conn))
-}
-
-func (f *front) Restart() { f.server.Restart() }
+func (f *front) Drop(conn any) { f.server.Drop(conn.(*wire.Conn)) }
+func (f *front) Restart()      { f.server.Restart() }
 
 // split returns the host and the port of a server.
 func (w *World) split(server string) (host, port string) {
@@ -124,6 +85,9 @@ func (w *World) listen() {
 			port = 2181
 		}
 		w.names[fmt.Sprintf("10.0.0.%d:%d", i+1, port)] = name
+		if port == 26379 {
+			w.sentinels[name] = newSentinel(w, name)
+		}
 		w.addrs[name] = fmt.Sprintf("10.0.0.%d:%d", i+1, port)
 	}
 }

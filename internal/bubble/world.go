@@ -36,11 +36,12 @@ type World struct {
 	make     userlock.Maker
 	start    time.Time // of the run, in the bubble
 
-	clients []*client
-	fronts  map[string]sim.Front
-	layout  catalogue.Layout
-	names   map[string]string // of servers, by address
-	addrs   map[string]string // by name of the server
+	clients   []*client
+	fronts    map[string]sim.Front
+	layout    catalogue.Layout
+	sentinels map[string]*sentinel
+	names     map[string]string // of servers, by address
+	addrs     map[string]string // by name of the server
 
 	due  []func() // what the scheduler has decided, for the code outside
 	mu   sync.Mutex
@@ -78,7 +79,7 @@ func Lock(name string, store catalogue.Store, nodes, replicas int) *catalogue.Lo
 func (w *World) Reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	*w = World{
 		t: w.t, make: w.make, cfg: cfg, observer: o, seed: d.Seed,
-		fronts: map[string]sim.Front{}, addrs: map[string]string{}, names: map[string]string{}, owners: map[any]string{},
+		fronts: map[string]sim.Front{}, addrs: map[string]string{}, names: map[string]string{}, owners: map[any]string{}, sentinels: map[string]*sentinel{},
 	}
 	w.listen()
 	w.World = sim.New(cfg, o, d)

@@ -9,9 +9,6 @@ import (
 func (s *server) serveWire(m *message) {
 	w := m.wired
 	apply := func(cmd redis.Command) redis.Reply {
-		if s.redis == nil {
-			return redis.Reply{Kind: redis.Error, Str: "ERR unknown command"}
-		}
 		return s.redis.Apply(s.wall(), m.op, cmd)
 	}
 	front := s.net.outside.Front(s.name)
@@ -19,11 +16,9 @@ func (s *server) serveWire(m *message) {
 	if w.data, err = front.Do(m.conn.front, apply, w.Words); err != nil {
 		s.net.Abort(err)
 	}
-	if s.redis != nil {
-		s.serving = m
-		s.reportEffects()
-		s.serving = nil
-	}
+	s.serving = m
+	s.reportEffects()
+	s.serving = nil
 	s.push(front)
 }
 

@@ -15,8 +15,10 @@ type Outside interface {
 	Wait(until time.Duration) (now time.Duration, wants []func())
 	// Died reports the end of a client: its code gets no answers any more.
 	Died(client string)
-	// Front returns the protocol of a Redis server or a Sentinel.
+	// Front returns the protocol of a Redis server.
 	Front(server string) Front
+	// Switched reports that a Sentinel has learnt of a new master.
+	Switched(sentinel, old, master string)
 }
 
 // Front is the protocol of one server: requests of code that is not ours, as words.
@@ -29,8 +31,6 @@ type Front interface {
 	// Pushes calls send for each message to a connection that did not ask for it, since
 	// the last call.
 	Pushes(send func(conn any, data []byte))
-	// Switched returns what a Sentinel tells a connection of a new master; nil: nothing.
-	Switched(conn any, old, master string) []byte
 	// Changed reports that an entry has ended without a request.
 	Changed(key string)
 	// Drop reports the end of a connection, Restart that of the server's process.

@@ -54,7 +54,9 @@ func (n *node) spread() {
 // learnMaster makes Sentinel i know the master and tell the clients.
 func (n *node) learnMaster(i int) {
 	n.knows[i] = true
-	n.switched(n.net.monitors[i])
+	if o := n.net.outside; o != nil && n.before != nil {
+		o.Switched(n.net.monitors[i].name, n.before.name, n.master.name)
+	}
 	for _, c := range n.net.endpoints {
 		m := n.net.newMessage(c.conns[n.net.monitors[i].n], notice, false)
 		m.master = n.master
@@ -116,17 +118,4 @@ func (n *node) failover() {
 		return
 	}
 	n.promote(best, leader)
-}
-
-// switched lets a Sentinel tell code outside of a new master.
-func (n *node) switched(sentinel *server) {
-	if n.net.outside == nil || n.before == nil {
-		return
-	}
-	front := n.net.outside.Front(sentinel.name)
-	sentinel.eachWire(func(c *conn) {
-		if data := front.Switched(c.front, n.before.name, n.master.name); data != nil {
-			sentinel.pushTo(c, data)
-		}
-	})
 }

@@ -109,7 +109,7 @@ func (s *server) receive(m *message) {
 		// another one runs: the kernel answers with a reset. Earlier requests on
 		// that connection may have been executed.
 		m.kind = rst
-	case s.redis == nil && m.wired == nil:
+	case s.redis == nil:
 		m.answer = s.net.observer.Resource(m.access)
 	case m.wired != nil:
 		s.serveWire(m)

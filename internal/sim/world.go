@@ -141,7 +141,7 @@ func (w *World) Join(o Outside) { w.outside = o }
 // Dial connects a client to a server.
 func (w *World) Dial(client, server string, end WireEnd) (*Wire, error) {
 	c, s := w.find(client), w.server(server)
-	if c == nil || s == nil || s == w.resource || s == w.tokens || c.dead {
+	if c == nil || s == nil || s.redis == nil && s.member == nil || s == w.tokens || c.dead {
 		return nil, fmt.Errorf("sim: %s cannot connect to %q", client, server)
 	}
 	x := &Wire{client: &c.endpoint, end: end}
