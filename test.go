@@ -219,6 +219,9 @@ const shrinkTime = 5 * time.Second
 // replay carries out a saved run again, and fails the test if it violates a promise.
 func (x *suite) replay(t *testing.T, file string) {
 	t.Helper()
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, rundir.ScheduleFile)
+	}
 	plan, err := x.readPlan(file)
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)
@@ -236,11 +239,8 @@ func (x *suite) replay(t *testing.T, file string) {
 	t.Logf("the run of %s violates no promise now", filepath.Dir(file))
 }
 
-// readPlan reads a schedule, or that in a directory.
+// readPlan reads a schedule.
 func (x *suite) readPlan(file string) (*harness.Plan, error) {
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		file = filepath.Join(file, rundir.ScheduleFile)
-	}
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err

@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// stillTime is how long, in real time, nothing may move in a run.
-const stillTime = 10 * time.Second
+// stillTicks is how many seconds, in real time, nothing may move in a run. A process that
+// gets no time itself does not count them.
+const stillTicks = 10
 
 // watch ends the process when code in the bubble never waits, or waits for something
 // outside of the bubble: time stands still then, and nothing else could end the run.
 func (w *World) watch() (stop func()) {
 	ended := make(chan struct{})
 	go func() {
-		ticker := time.NewTicker(stillTime / 10)
+		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
-		last, since := w.beats.Load(), time.Now()
+		last, still := w.beats.Load(), 0
 		for {
 			select {
 			case <-ended:
@@ -26,10 +27,10 @@ func (w *World) watch() (stop func()) {
 			case <-ticker.C:
 			}
 			if now := w.beats.Load(); now != last {
-				last, since = now, time.Now()
-			} else if time.Since(since) > stillTime {
-				fmt.Fprintf(os.Stderr, "\nlockcheck: %s, seed %d: nothing has moved for %v. The code of a client never waits, or it waits for something that is not in the bubble: a connection that was not made with the dialer of Env, a process, a file, a mutex. It is here:\n\n%s",
-					w.cfg.Lock.ID, w.seed, stillTime, stacks(func(head string) bool { return !strings.Contains(head, "durable") }))
+				last, still = now, 0
+			} else if still++; still > stillTicks {
+				fmt.Fprintf(os.Stderr, "\nlockcheck: %s, seed %d: nothing has moved for %d s. The code of a client never waits, or it waits for something that is not in the bubble: a connection that was not made with the dialer of Env, a process, a file, a mutex. It is here:\n\n%s",
+					w.cfg.Lock.ID, w.seed, stillTicks, stacks(func(head string) bool { return !strings.Contains(head, "durable") }))
 				os.Exit(2)
 			}
 		}

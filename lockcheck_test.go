@@ -1,0 +1,234 @@
+package lockcheck_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockcheck/lockcheck"
+	"github.com/lockcheck/lockcheck/internal/alltests"
+)
+
+func TestMain(m *testing.M) {
+	redis.SetLogger(silentRedis{}) // go-redis reports each server that is down
+	os.Exit(m.Run())
+}
+
+type silentRedis struct{}
+
+func (silentRedis) Printf(context.Context, string, ...any) {}
+
+// A lock that releases only what it holds keeps these promises, whatever happens to
+// clients and connections.
+func TestOwned(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), owned, lockcheck.Promise("lease-exclusion", "ownership", "answers", "liveness"),
+		lockcheck.Faults("none", "pause", "kill", "partition", "delay", "drop-reply", "kill-connection", "server-pause", "restart"), lockcheck.Runs(runs(30)))
+}
+
+func TestWatched(t *testing.T) {
+	lockcheck.Test(t, lockcheck.RedisSentinel(2), watched, lockcheck.Promise("ownership", "liveness"),
+		lockcheck.Faults("none", "failover", "kill-connection"), lockcheck.Runs(runs(30)))
+}
+
+func TestQueue(t *testing.T) {
+	lockcheck.Test(t, lockcheck.ZooKeeper(), queue, lockcheck.Promise("exclusion", "ownership", "liveness"),
+		lockcheck.Faults("none", "kill"), lockcheck.Runs(runs(30)))
+}
+
+// runs returns how many runs a fault gets.
+func runs(few int) int {
+	if alltests.Wanted() {
+		return 10 * few
+	}
+	return few
+}
+
+// failing are tests that fail: each runs in a process of its own, which this test starts.
+var failing = map[string]func(*testing.T){
+	"naive": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("ownership"), lockcheck.Faults("pause"))
+	},
+	"no promise": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults("pause", "kill"), lockcheck.Runs(40))
+	},
+	"parallel": func(t *testing.T) {
+		t.Parallel()
+		lockcheck.Test(t, lockcheck.Redis(1), naive)
+	},
+	"unknown fault": func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults("paus")) },
+	"a fault that does not apply": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults("failover"))
+	},
+	"unknown property": func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("fenced")) },
+	"nothing reached": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), owned, lockcheck.Promise("lease-exclusion"), lockcheck.Faults("pause"), lockcheck.Runs(1), lockcheck.Clients(1))
+	},
+	"the factory panics": broken(func(*lockcheck.Lock, *lockcheck.Env) { panic("boom") }),
+	"the factory fails": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), func(*lockcheck.Env) (lockcheck.Lock, error) { return lockcheck.Lock{}, io.ErrUnexpectedEOF })
+	},
+	"no acquire": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) { l.Acquire = nil }),
+	"no release": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
+		l.Acquire = func(context.Context, string) (lockcheck.Grant, error) { return lockcheck.Grant{}, nil }
+	}),
+	"one lock for all": func(t *testing.T) {
+		var one *lockcheck.Lock
+		lockcheck.Test(t, lockcheck.Redis(1), func(e *lockcheck.Env) (lockcheck.Lock, error) {
+			if one == nil {
+				l, err := naive(e)
+				one = &l
+				return l, err
+			}
+			return *one, nil
+		})
+	},
+	"a release without an end": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
+		acquire := l.Acquire
+		l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
+			g, err := acquire(ctx, name)
+			g.Release = func(context.Context) error { select {} }
+			return g, err
+		}
+	}),
+	"a panic": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
+		l.Acquire = func(context.Context, string) (lockcheck.Grant, error) { panic("ouch") }
+	}),
+	"a command that the model lacks": broken(func(l *lockcheck.Lock, e *lockcheck.Env) {
+		c := redis.NewClient(&redis.Options{Addr: e.Addr(0), Dialer: e.DialContext})
+		l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
+			return lockcheck.Grant{}, c.ZAdd(ctx, name, redis.Z{Member: "x"}).Err()
+		}
+		l.Close = c.Close
+	}),
+	"an address of nobody": broken(func(l *lockcheck.Lock, e *lockcheck.Env) {
+		_, err := e.DialContext(context.Background(), "tcp", "10.9.9.9:6379")
+		panic(err)
+	}),
+	"a goroutine is left": broken(func(*lockcheck.Lock, *lockcheck.Env) { go func() { select {} }() }),
+	"it never waits": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
+		l.Acquire = func(context.Context, string) (lockcheck.Grant, error) {
+			for {
+			}
+		}
+	}),
+	"it waits outside": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
+		l.Acquire = func(context.Context, string) (lockcheck.Grant, error) {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err == nil {
+				_, err = listener.Accept()
+			}
+			return lockcheck.Grant{}, err
+		}
+	}),
+}
+
+// broken is the test of a lock that spoil has changed.
+func broken(spoil func(*lockcheck.Lock, *lockcheck.Env)) func(*testing.T) {
+	return func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), func(e *lockcheck.Env) (lockcheck.Lock, error) {
+			l, err := naive(e)
+			spoil(&l, e)
+			return l, err
+		}, lockcheck.Faults("none"), lockcheck.Promise("exclusion"))
+	}
+}
+
+// failingEnv is set in the processes that run them.
+const failingEnv = "LOCKCHECK_FAILING"
+
+func TestFailing(t *testing.T) {
+	if os.Getenv(failingEnv) == "" {
+		t.Skip("these tests fail: TestFailures runs them")
+	}
+	for name, f := range failing {
+		t.Run(name, f)
+	}
+}
+
+// fail runs one of them, in a directory, and returns what it prints.
+func fail(t *testing.T, dir, name string, flags ...string) string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestFailing$/^" + strings.ReplaceAll(name, " ", "_") + "$", "-test.count=1"}, flags...)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), failingEnv+"=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Errorf("%s passes:\n%s", name, out)
+	}
+	return string(out)
+}
+
+// has reports the texts that a test does not print.
+func has(t *testing.T, out string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(out, text) {
+			t.Errorf("it does not print %q:\n%s", text, out)
+		}
+	}
+}
+
+// Each mistake ends with one clear message, and never with a verdict.
+func TestFailures(t *testing.T) {
+	for name, texts := range map[string][]string{
+		"no promise":                     {"the test makes no promise", "exclusion        violated under pause", "answers          held", `lockcheck.Promise("answers"`},
+		"parallel":                       {"remove t.Parallel"},
+		"unknown fault":                  {`no fault "paus"; did you mean pause`},
+		"a fault that does not apply":    {"failover needs servers with replicas"},
+		"unknown property":               {`no property "fenced"`},
+		"nothing reached":                {"1 run under pause:"},
+		"the factory panics":             {"the factory panicked: boom", "lockcheck_test.go"},
+		"the factory fails":              {"the factory failed: unexpected EOF"},
+		"no acquire":                     {"the factory returned a Lock without Acquire"},
+		"no release":                     {"Acquire returned a Grant without Release"},
+		"one lock for all":               {"the factory returned the same lock for"},
+		"a release without an end":       {"Release has not returned, 1m40s after its context ended"},
+		"a panic":                        {"Acquire panicked: ouch", "lockcheck_test.go"},
+		"a command that the model lacks": {"redis-1: the model of this server has no ZADD: run with -lockcheck.on=docker"},
+		"an address of nobody":           {"no server listens on 10.9.9.9:6379: the servers are at [10.0.0.1:6379]"},
+		"a goroutine is left":            {"goroutines of the lock or of its client library go on after the run", "lockcheck_test.go"},
+		"it never waits":                 {"nothing has moved for 10 s", "lockcheck_test.go"},
+		"it waits outside":               {"nothing has moved for 10 s", "lockcheck_test.go"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out := fail(t, t.TempDir(), name)
+			has(t, out, texts...)
+			if strings.Contains(out, "is violated") {
+				t.Errorf("there is a verdict:\n%s", out)
+			}
+		})
+	}
+}
+
+// A violation is told as a story, and its files are replayed first.
+func TestAViolation(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	start := time.Now()
+	out := fail(t, dir, "naive")
+	has(t, out, "--- FAIL: TestFailing/naive/pause", "ownership is violated in", "✗ VIOLATED ownership",
+		"release removed", "Again    go test -run '^TestFailing$/^naive$/^pause$' -lockcheck.seed=")
+	if took := time.Since(start); took > time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	kept := filepath.Join("testdata", "lockcheck", "TestFailing", "naive", "pause", "ownership")
+	for _, file := range []string{"history.jsonl", "schedule.json", "story.txt", "verdict.json"} {
+		if _, err := os.Stat(filepath.Join(dir, kept, file)); err != nil {
+			t.Error(err)
+		}
+	}
+	has(t, fail(t, dir, "naive"), "ownership is violated again in the run of "+kept, "✗ VIOLATED ownership")
+	has(t, fail(t, dir, "naive", "-lockcheck.replay="+kept), "ownership is violated again in the run of "+kept)
+	has(t, fail(t, dir, "naive", "-lockcheck.replay=nowhere"), "nowhere")
+	_, seed, _ := strings.Cut(out, "-lockcheck.seed=")
+	seed, _, _ = strings.Cut(seed, " ")
+	has(t, fail(t, dir, "naive", "-lockcheck.seed="+seed, "-lockcheck.runs=1"), "ownership is violated in 1 of 1 run, first with seed "+seed)
+}

@@ -1,0 +1,95 @@
+package lockcheck_test
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockcheck/lockcheck"
+)
+
+// The locks of these tests, with the client libraries as anybody would use them.
+
+var (
+	errTaken   = errors.New("somebody else has it")
+	errNotOurs = errors.New("it is not ours")
+)
+
+// naive sets a key, and deletes whatever is there.
+func naive(e *lockcheck.Env) (lockcheck.Lock, error) {
+	c := redis.NewClient(&redis.Options{Addr: e.Addr(0), Dialer: e.DialContext, MaxRetries: -1})
+	return lockcheck.Lock{
+		Acquire: func(ctx context.Context, name string) (lockcheck.Grant, error) {
+			ok, err := c.SetNX(ctx, name, "x", e.Lease()).Result()
+			if err == nil && !ok {
+				err = errTaken
+			}
+			return lockcheck.Grant{Release: func(ctx context.Context) error { return c.Del(ctx, name).Err() }}, err
+		},
+		Refused: func(err error) bool { return errors.Is(err, errTaken) },
+		Close:   c.Close,
+	}, nil
+}
+
+// release deletes a key that still has its value.
+var release = redis.NewScript(`
+if redis.call("GET", KEYS[1]) == ARGV[1] then
+	return redis.call("DEL", KEYS[1])
+end
+return 0`)
+
+// owned is naive, repaired: a client deletes only its own value.
+func owned(e *lockcheck.Env) (lockcheck.Lock, error) {
+	return ownedBy(e, redis.NewClient(&redis.Options{Addr: e.Addr(0), Dialer: e.DialContext, MaxRetries: -1}))
+}
+
+// watched is owned on a master that Sentinels watch over.
+func watched(e *lockcheck.Env) (lockcheck.Lock, error) {
+	return ownedBy(e, redis.NewFailoverClient(&redis.FailoverOptions{
+		MasterName: "redis-1", SentinelAddrs: e.Sentinels(), Dialer: e.DialContext, MaxRetries: -1,
+	}))
+}
+
+func ownedBy(e *lockcheck.Env, c *redis.Client) (lockcheck.Lock, error) {
+	return lockcheck.Lock{
+		Acquire: func(ctx context.Context, name string) (lockcheck.Grant, error) {
+			value := e.Client() + "-" + string(rune('a'+e.Rand().IntN(26))) + string(rune('a'+e.Rand().IntN(26)))
+			ok, err := c.SetNX(ctx, name, value, e.Lease()).Result()
+			if err == nil && !ok {
+				err = errTaken
+			}
+			return lockcheck.Grant{Release: func(ctx context.Context) error {
+				n, err := release.Run(ctx, c, []string{name}, value).Int()
+				if err == nil && n == 0 {
+					err = errNotOurs
+				}
+				return err
+			}}, err
+		},
+		Refused: func(err error) bool { return errors.Is(err, errTaken) },
+		NotHeld: func(err error) bool { return errors.Is(err, errNotOurs) },
+		Close:   c.Close,
+	}, nil
+}
+
+// queue is the lock of go-zookeeper.
+func queue(e *lockcheck.Env) (lockcheck.Lock, error) {
+	c, _, err := zk.Connect(e.Addrs(), e.Lease(), zk.WithDialer(e.DialTimeout), zk.WithLogger(silent{}))
+	if err != nil {
+		return lockcheck.Lock{}, err
+	}
+	return lockcheck.Lock{
+		Acquire: func(_ context.Context, name string) (lockcheck.Grant, error) {
+			l := zk.NewLock(c, "/locks/"+name, zk.WorldACL(zk.PermAll))
+			return lockcheck.Grant{Release: func(context.Context) error { return l.Unlock() }}, l.Lock()
+		},
+		NotHeld: func(err error) bool { return errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNotLocked) },
+		Close:   func() error { c.Close(); return nil },
+	}, nil
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
