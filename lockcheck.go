@@ -30,6 +30,8 @@ type Lock struct {
 	// Acquire takes the named lock. It waits until ctx ends, or returns an error for which
 	// Refused returns true; then it is called again after a while.
 	Acquire func(ctx context.Context, name string) (Grant, error)
+	// Try is Acquire without a wait: an error for which Refused returns true is its no.
+	Try func(ctx context.Context, name string) (Grant, error)
 	// Close ends the client's connections at the end of a run.
 	Close func() error
 	// Refused reports whether an error of Acquire says for certain that somebody else
@@ -42,6 +44,9 @@ type Lock struct {
 // Grant is what Acquire got. Only Release is required.
 type Grant struct {
 	Release func(ctx context.Context) error
+	// Extend makes the lease as long as a new one from now on, and returns its end as
+	// Until is meant.
+	Extend func(ctx context.Context) (until time.Time, err error)
 	// Token is the fencing token, which grows with every grant; 0: none.
 	Token uint64
 	// Until is the time up to which the holder believes in the grant. Zero: for as long
@@ -102,17 +107,36 @@ func newOwnLock(e *Env, l Lock) (userlock.Lock, error) {
 	return &ownLock{l, e}, nil
 }
 
+// CanTry implements userlock.Lock.
+func (l *ownLock) CanTry() bool { return l.Lock.Try != nil }
+
+// Try implements userlock.Lock.
+func (l *ownLock) Try(ctx context.Context, name string) (userlock.Grant, error) {
+	g, err := l.ask(ctx, name, "Try", l.Lock.Try)
+	if err != nil && said(l.Refused, err) {
+		err = fmt.Errorf("%w: %w", locks.ErrNotAcquired, err)
+	}
+	return g, err
+}
+
+// ask asks once.
+func (l *ownLock) ask(ctx context.Context, name, what string, do func(context.Context, string) (Grant, error)) (userlock.Grant, error) {
+	g, err := do(ctx, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case g.Release == nil:
+		return nil, &userlock.Misuse{Words: what + " returned a Grant without Release"}
+	}
+	return &ownGrant{g, l}, nil
+}
+
 // Acquire asks until the lock is granted, or its context ends.
 func (l *ownLock) Acquire(ctx context.Context, name string) (userlock.Grant, error) {
 	for {
-		g, err := l.Lock.Acquire(ctx, name)
-		switch {
-		case err == nil && g.Release == nil:
-			return nil, &userlock.Misuse{Words: "Acquire returned a Grant without Release"}
-		case err == nil:
-			return &ownGrant{g, l}, nil
-		case !said(l.Refused, err):
-			return nil, err
+		g, err := l.ask(ctx, name, "Acquire", l.Lock.Acquire)
+		if err == nil || !said(l.Refused, err) {
+			return g, err
 		}
 		pause := l.env.Lease()/50 + time.Duration(l.env.rand.Int64N(int64(l.env.Lease()/50)))
 		select {
@@ -143,8 +167,20 @@ type ownGrant struct {
 	lock *ownLock
 }
 
-func (g *ownGrant) Release(ctx context.Context) error {
-	err := g.Grant.Release(ctx)
+func (g *ownGrant) Release(ctx context.Context) error { return g.notHeld(g.Grant.Release(ctx)) }
+
+func (g *ownGrant) CanExtend() bool { return g.Grant.Extend != nil }
+
+func (g *ownGrant) Extend(ctx context.Context) error {
+	until, err := g.Grant.Extend(ctx)
+	if err == nil {
+		g.Grant.Until = until
+	}
+	return g.notHeld(err)
+}
+
+// notHeld marks an error that says that the client does not hold the lock.
+func (g *ownGrant) notHeld(err error) error {
 	if err != nil && said(g.lock.NotHeld, err) {
 		return fmt.Errorf("%w: %w", locks.ErrNotHeld, err)
 	}

@@ -3,6 +3,8 @@ package lockcheck_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/redis/go-redis/v9"
@@ -40,6 +42,13 @@ if redis.call("GET", KEYS[1]) == ARGV[1] then
 end
 return 0`)
 
+// extend lets a key that still has its value live for longer.
+var extend = redis.NewScript(`
+if redis.call("GET", KEYS[1]) == ARGV[1] then
+	return redis.call("PEXPIRE", KEYS[1], ARGV[2])
+end
+return 0`)
+
 // owned is naive, repaired: a client deletes only its own value.
 func owned(e *lockcheck.Env) (lockcheck.Lock, error) {
 	return ownedBy(e, redis.NewClient(&redis.Options{Addr: e.Addr(0), Dialer: e.DialContext, MaxRetries: -1}))
@@ -53,21 +62,28 @@ func watched(e *lockcheck.Env) (lockcheck.Lock, error) {
 }
 
 func ownedBy(e *lockcheck.Env, c *redis.Client) (lockcheck.Lock, error) {
-	return lockcheck.Lock{
-		Acquire: func(ctx context.Context, name string) (lockcheck.Grant, error) {
-			value := e.Client() + "-" + string(rune('a'+e.Rand().IntN(26))) + string(rune('a'+e.Rand().IntN(26)))
-			ok, err := c.SetNX(ctx, name, value, e.Lease()).Result()
-			if err == nil && !ok {
-				err = errTaken
+	try := func(ctx context.Context, name string) (lockcheck.Grant, error) {
+		value := fmt.Sprint(e.Client(), "-", e.Rand().Uint64())
+		ours := func(n int, err error) error {
+			if err == nil && n == 0 {
+				err = errNotOurs
 			}
-			return lockcheck.Grant{Release: func(ctx context.Context) error {
-				n, err := release.Run(ctx, c, []string{name}, value).Int()
-				if err == nil && n == 0 {
-					err = errNotOurs
-				}
-				return err
-			}}, err
-		},
+			return err
+		}
+		ok, err := c.SetNX(ctx, name, value, e.Lease()).Result()
+		if err == nil && !ok {
+			err = errTaken
+		}
+		return lockcheck.Grant{
+			Release: func(ctx context.Context) error { return ours(release.Run(ctx, c, []string{name}, value).Int()) },
+			Extend: func(ctx context.Context) (time.Time, error) {
+				return time.Time{}, ours(extend.Run(ctx, c, []string{name}, value, e.Lease().Milliseconds()).Int())
+			},
+		}, err
+	}
+	return lockcheck.Lock{
+		Acquire: try,
+		Try:     try,
 		Refused: func(err error) bool { return errors.Is(err, errTaken) },
 		NotHeld: func(err error) bool { return errors.Is(err, errNotOurs) },
 		Close:   c.Close,

@@ -56,6 +56,24 @@ type Runner interface {
 	Run(ctx context.Context, name string, critical func(context.Context, Lease)) error
 }
 
+// TryLocker is a Locker that can also ask without a wait.
+type TryLocker interface {
+	// CanTry reports whether it can, as far as is known.
+	CanTry() bool
+	// TryAcquire is Acquire, but returns ErrNotAcquired at once if somebody else holds
+	// the lock.
+	TryAcquire(ctx context.Context, name string) (Lease, error)
+}
+
+// Extender is a Lease that its holder can make longer.
+type Extender interface {
+	// CanExtend reports whether it can.
+	CanExtend() bool
+	// Extend makes the lease last as long as a new one, from now on. The errors are those
+	// of Release.
+	Extend(ctx context.Context) error
+}
+
 // NameReleaser is a Locker that can release by name, whoever holds the lock.
 // Callers do this if they unlock in a finally block, even after a failed acquire.
 type NameReleaser interface {

@@ -18,6 +18,9 @@ type Client interface {
 	// on waiting, unless Abandon comes first. A grant is nested in those that the
 	// client holds. unfair: out of turn, if the lock supports that.
 	Acquire(timeout time.Duration, unfair bool) Result
+	// Try is Acquire without a wait, if CanTry.
+	Try(timeout time.Duration) Result
+	CanTry() bool
 	// Abandon ends the wait of an acquire that returned Waits.
 	Abandon() Result
 	// Read and Write access the guarded resource; a timeout of 0 is T/4.
@@ -26,6 +29,9 @@ type Client interface {
 	// Until returns when the lease of the innermost grant ends, as the lock last
 	// reported; 0: the lock reports none.
 	Until() time.Duration
+	// Extend makes the lease of the innermost grant longer, if CanExtend.
+	Extend() Result
+	CanExtend() bool
 	// Release releases the innermost grant of the client.
 	Release() Result
 	// ReleaseName releases by name, even if the client holds nothing.
@@ -128,6 +134,11 @@ func (r Random) Section(c Client) Result {
 		value, res = r.nestedSection(c, value, res)
 	}
 	pass(c, "hold", r.Shape.Hold)
+	if res == OK && c.CanExtend() && c.Rand("extends", 2) == 1 {
+		if res = c.Extend(); res == OK {
+			pass(c, "hold on", r.Shape.Hold)
+		}
+	}
 	if res == OK {
 		res = c.Write(value+1, 0)
 	}
@@ -158,7 +169,11 @@ func (r Random) acquire(c Client) (got Result, leaves bool) {
 	}
 	asked := c.Now()
 	for {
-		res := ask(r.Lease)
+		do := ask
+		if c.CanTry() && c.Rand("tries", 4) == 1 {
+			do = c.Try
+		}
+		res := do(r.Lease)
 		if res == OK || res == Dead {
 			return res, false
 		}

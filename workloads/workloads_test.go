@@ -52,6 +52,11 @@ func (c *client) Acquire(timeout time.Duration, unfair bool) workloads.Result {
 	return res
 }
 
+func (c *client) CanTry() bool                       { return false }
+func (c *client) Try(time.Duration) workloads.Result { panic("it cannot") }
+func (c *client) CanExtend() bool                    { return false }
+func (c *client) Extend() workloads.Result           { panic("it cannot") }
+
 func (c *client) Abandon() workloads.Result { c.note("abandon"); return workloads.Unknown }
 
 func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {

@@ -219,6 +219,18 @@ type locker struct {
 
 // Acquire implements locks.Locker.
 func (l *locker) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+	return l.ask(ctx, name, "Acquire", userlock.Lock.Acquire)
+}
+
+// CanTry implements locks.TryLocker. Nothing is known before the lock is made.
+func (l *locker) CanTry() bool { return l.client.own != nil && l.client.own.CanTry() }
+
+// TryAcquire implements locks.TryLocker.
+func (l *locker) TryAcquire(ctx context.Context, name string) (locks.Lease, error) {
+	return l.ask(ctx, name, "Try", userlock.Lock.Try)
+}
+
+func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lock, context.Context, string) (userlock.Grant, error)) (locks.Lease, error) {
 	if l.stuck {
 		return nil, env.ErrTimeout
 	}
@@ -232,8 +244,8 @@ func (l *locker) Acquire(ctx context.Context, name string) (locks.Lease, error) 
 	if !l.run(left, func(ctx context.Context) {
 		var own userlock.Lock
 		if own, err = l.client.lock(); err == nil {
-			err = guard("Acquire", func() (err error) {
-				grant, err = own.Acquire(ctx, name)
+			err = guard(what, func() (err error) {
+				grant, err = do(own, ctx, name)
 				return err
 			})
 		}
@@ -339,16 +351,23 @@ func (x *lease) Until() time.Duration {
 	return x.locker.host.EntriesEnd(x.acquire)
 }
 
+// Extend implements locks.Extender.
+func (x *lease) Extend(context.Context) error { return x.call("Extend", x.Grant.Extend) }
+
 // Release implements locks.Lease.
-func (x *lease) Release(context.Context) (err error) {
+func (x *lease) Release(context.Context) error {
 	x.once.Do(func() { close(x.released) })
+	delete(x.locker.client.grants, x.acquire)
+	return x.call("Release", x.Grant.Release)
+}
+
+// call calls a function of the grant. It has to return.
+func (x *lease) call(what string, f func(context.Context) error) (err error) {
 	l := x.locker
-	delete(l.client.grants, x.acquire)
-	limit := 2 * l.client.world.cfg.Lease
-	if !l.run(limit, func(ctx context.Context) {
-		err = guard("Release", func() error { return x.Grant.Release(ctx) })
+	if !l.run(2*l.client.world.cfg.Lease, func(ctx context.Context) {
+		err = guard(what, func() error { return f(ctx) })
 	}) {
-		return l.check(&userlock.Misuse{Words: fmt.Sprintf("Release has not returned, %v after its context ended", patience*l.client.world.cfg.Lease)})
+		err = &userlock.Misuse{Words: fmt.Sprintf("%s has not returned, %v after its context ended", what, patience*l.client.world.cfg.Lease)}
 	}
 	return l.check(err)
 }

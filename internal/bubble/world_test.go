@@ -41,8 +41,12 @@ func (n naive) Acquire(ctx context.Context, name string) (userlock.Grant, error)
 		}
 	}
 }
-func (n naive) Close() error  { return n.c.Close() }
-func (n naive) Identity() any { return n.c }
+func (n naive) Close() error                                        { return n.c.Close() }
+func (n naive) Identity() any                                       { return n.c }
+func (n naive) CanTry() bool                                        { return false }
+func (n naive) Try(context.Context, string) (userlock.Grant, error) { panic(0) }
+func (h held) CanExtend() bool                                      { return false }
+func (h held) Extend(context.Context) error                         { panic(0) }
 
 type held struct {
 	n    naive

@@ -86,6 +86,19 @@ type Patient interface {
 	Abandon(op Op)
 }
 
+// Trier is a Client that can ask without a wait, if its lock can.
+type Trier interface {
+	CanTry() bool
+	Try(op Op, timeout time.Duration) (Grant, error)
+}
+
+// Extender is a Client that can make the lease of a grant longer, if its lock can. It
+// returns when the lease ends then; 0: unknown.
+type Extender interface {
+	CanExtend(acquire int) bool
+	Extend(op Op) (validUntil time.Duration, err error)
+}
+
 // NameReleaser is a Client that can release by name, as a holder or not, if its lock
 // can (locks.NameReleaser).
 type NameReleaser interface {

@@ -106,23 +106,37 @@ func (c *client) asking(unfair bool) env.Op {
 
 // Acquire notes in the history that it asks out of turn, for readers only.
 func (c *client) Acquire(timeout time.Duration, unfair bool) workloads.Result {
+	return c.ask(history.Acquire, c.end.Acquire, timeout, unfair)
+}
+
+func (c *client) CanTry() bool {
+	t, ok := c.end.(env.Trier)
+	return ok && !c.waits && t.CanTry()
+}
+
+func (c *client) Try(timeout time.Duration) workloads.Result {
+	return c.ask(history.Try, c.end.(env.Trier).Try, timeout, false)
+}
+
+// ask asks for the lock by an operation f.
+func (c *client) ask(f string, do func(env.Op, time.Duration) (env.Grant, error), timeout time.Duration, unfair bool) workloads.Result {
 	text := ""
 	if unfair {
 		text = "out of turn"
 	}
 	if !c.waits {
-		if c.acquire = c.rec.invoke(c, history.Acquire, 0, history.Opt{}, text); c.acquire == 0 {
+		if c.acquire = c.rec.invoke(c, f, 0, history.Opt{}, text); c.acquire == 0 {
 			return workloads.Dead
 		}
 	}
-	g, err := c.end.Acquire(c.asking(unfair), timeout)
+	g, err := do(c.asking(unfair), timeout)
 	if c.waits = errors.Is(err, env.ErrWaits); c.waits {
 		return workloads.Waits
 	}
 	if err != nil {
-		return c.rec.complete(c, history.Acquire, 0, history.Opt{}, err)
+		return c.rec.complete(c, f, 0, history.Opt{}, err)
 	}
-	grant := c.rec.granted(c, c.acquire, g)
+	grant := c.rec.granted(c, f, c.acquire, g)
 	if grant == 0 {
 		return workloads.Dead
 	}
@@ -160,6 +174,21 @@ func (c *client) Write(value int64, timeout time.Duration) workloads.Result {
 		return workloads.Dead
 	}
 	return c.rec.complete(c, history.Write, grant, history.Some(value), c.end.Write(c.op(index, timeout), value))
+}
+
+func (c *client) CanExtend() bool {
+	x, ok := c.end.(env.Extender)
+	return ok && x.CanExtend(c.innermost().acquire)
+}
+
+func (c *client) Extend() workloads.Result {
+	grant := c.innermost().grant
+	index := c.rec.invoke(c, history.Extend, grant, history.Opt{}, "")
+	if index == 0 {
+		return workloads.Dead
+	}
+	until, err := c.end.(env.Extender).Extend(c.op(index, 0))
+	return c.rec.extended(c, grant, until, err)
 }
 
 func (c *client) Release() workloads.Result { return c.release(c.end.Release) }

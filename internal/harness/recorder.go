@@ -158,7 +158,7 @@ func (r *recorder) invoke(c *client, f string, grant int, value history.Opt, tex
 	}
 	e := r.nextOf(c, history.Invoke, f, grant)
 	e.Value, e.Text = value, text
-	if f == history.Acquire {
+	if f == history.Acquire || f == history.Try {
 		c.asks = e.Index
 	}
 	return r.commit(e)
@@ -166,11 +166,11 @@ func (r *recorder) invoke(c *client, f string, grant int, value history.Opt, tex
 
 // granted records an acquire's ok and returns the number of the grant; 0: the client
 // was killed meanwhile, and there is no ok.
-func (r *recorder) granted(c *client, op int, g env.Grant) int {
+func (r *recorder) granted(c *client, f string, op int, g env.Grant) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.killed() {
-		r.completeLocked(c, history.Acquire, 0, history.Opt{}, env.ErrCrashed)
+		r.completeLocked(c, f, 0, history.Opt{}, env.ErrCrashed)
 		return 0
 	}
 	r.grant++
@@ -179,7 +179,7 @@ func (r *recorder) granted(c *client, op int, g env.Grant) int {
 		r.grants = append(r.grants, 0)
 	}
 	r.grants[op], c.asks = r.grant, 0
-	e := r.nextOf(c, history.OK, history.Acquire, r.grant)
+	e := r.nextOf(c, history.OK, f, r.grant)
 	e.Token, e.ValidUntil = g.Token, g.ValidUntil
 	if g.Stands != 0 {
 		e.Op = history.Some(int64(g.Stands))
@@ -190,6 +190,20 @@ func (r *recorder) granted(c *client, op int, g env.Grant) int {
 		r.leases[r.grant-1] = r.environment.Now()
 	}
 	return r.grant
+}
+
+// extended records how an extend ended.
+func (r *recorder) extended(c *client, grant int, until time.Duration, err error) workloads.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil || c.killed() {
+		return r.completeLocked(c, history.Extend, grant, history.Opt{}, err)
+	}
+	e := r.nextOf(c, history.OK, history.Extend, grant)
+	e.ValidUntil = until
+	r.leases[grant-1] = until
+	r.commit(e)
+	return workloads.OK
 }
 
 // complete records how an operation ended. After an uncertain end the client gets a new
@@ -204,7 +218,7 @@ func (r *recorder) completeLocked(c *client, f string, grant int, value history.
 	if c.killed() && !errors.Is(err, env.ErrBudget) {
 		err = env.ErrCrashed // the client did not live to see an answer
 	}
-	if f == history.Acquire {
+	if f == history.Acquire || f == history.Try {
 		c.asks = 0
 	}
 	e := r.nextOf(c, history.OK, f, grant)
@@ -368,7 +382,7 @@ func (r *recorder) Enter(name string, g env.Grant) env.Op {
 	if e.acquire = r.invoke(e, history.Acquire, 0, history.Opt{}, ""); e.acquire == 0 {
 		return env.Op{}
 	}
-	grant := r.granted(e, e.acquire, g)
+	grant := r.granted(e, history.Acquire, e.acquire, g)
 	if grant == 0 {
 		return env.Op{}
 	}

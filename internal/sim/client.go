@@ -138,9 +138,24 @@ func (c *client) do(op env.Op, kind string, f func()) (err error) {
 	return nil
 }
 
+// CanTry implements env.Trier.
+func (c *client) CanTry() bool {
+	t, ok := c.locker.(locks.TryLocker)
+	return ok && t.CanTry()
+}
+
+// Try asks the lock, without a wait.
+func (c *client) Try(op env.Op, timeout time.Duration) (g env.Grant, err error) {
+	return c.ask(op, history.Try, timeout)
+}
+
 // Acquire asks the lock.
 func (c *client) Acquire(op env.Op, timeout time.Duration) (g env.Grant, err error) {
-	crash := c.do(op, history.Acquire, func() {
+	return c.ask(op, history.Acquire, timeout)
+}
+
+func (c *client) ask(op env.Op, kind string, timeout time.Duration) (g env.Grant, err error) {
+	crash := c.do(op, kind, func() {
 		c.deadline.end = c.net.now + timeout
 		if c.net.order != nil {
 			c.deadline.end = never // its caller ends it, at any time
@@ -148,6 +163,8 @@ func (c *client) Acquire(op env.Op, timeout time.Duration) (g env.Grant, err err
 		var lease locks.Lease
 		if r, ok := c.locker.(locks.Runner); ok {
 			lease, err = c.enter(r, op, timeout)
+		} else if t, ok := c.locker.(locks.TryLocker); ok && kind == history.Try {
+			lease, err = t.TryAcquire(&c.deadline, op.Lock)
 		} else if u, ok := c.locker.(locks.UnfairLocker); ok && op.Unfair {
 			lease, err = u.AcquireUnfair(&c.deadline, op.Lock)
 		} else {
@@ -160,6 +177,23 @@ func (c *client) Acquire(op env.Op, timeout time.Duration) (g env.Grant, err err
 		g = c.grantOf(lease)
 	})
 	return g, cmp.Or(crash, err)
+}
+
+// CanExtend implements env.Extender.
+func (c *client) CanExtend(acquire int) bool {
+	x, ok := c.lease(acquire).(locks.Extender)
+	return ok && x.CanExtend()
+}
+
+// Extend extends a grant.
+func (c *client) Extend(op env.Op) (until time.Duration, err error) {
+	crash := c.do(op, history.Extend, func() {
+		lease := c.lease(op.Acquire)
+		if err = lease.(locks.Extender).Extend(context.Background()); err == nil {
+			until = c.grantOf(lease).ValidUntil
+		}
+	})
+	return until, cmp.Or(crash, err)
 }
 
 // Release releases a grant.
@@ -199,7 +233,11 @@ func (c *client) forget(acquire int) {
 	c.leases = slices.DeleteFunc(c.leases, func(g heldLease) bool { return g.acquire == acquire })
 }
 
-var _ env.NameReleaser = (*client)(nil)
+var (
+	_ env.NameReleaser = (*client)(nil)
+	_ env.Trier        = (*client)(nil)
+	_ env.Extender     = (*client)(nil)
+)
 
 // Read reads the guarded resource.
 func (c *client) Read(op env.Op) (v int64, err error) {

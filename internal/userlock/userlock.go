@@ -32,6 +32,9 @@ func (m *Misuse) Error() string { return m.Words }
 // Lock is the lock of one client. Its errors mean what those of package locks mean.
 type Lock interface {
 	Acquire(ctx context.Context, name string) (Grant, error)
+	// Try is Acquire without a wait, if CanTry.
+	Try(ctx context.Context, name string) (Grant, error)
+	CanTry() bool
 	Close() error
 	// Identity tells whether two clients have been given the same lock.
 	Identity() any
@@ -40,6 +43,9 @@ type Lock interface {
 // Grant is what an acquire got.
 type Grant interface {
 	Release(ctx context.Context) error
+	// Extend makes the lease last as long as a new one, if CanExtend.
+	Extend(ctx context.Context) error
+	CanExtend() bool
 	// Until returns until when the client may believe in it; zero: unknown.
 	Until() time.Time
 	// Token returns the fencing token; 0: none.
