@@ -303,8 +303,9 @@ type lease struct {
 	name    string // of the lock
 	acquire int
 
-	released chan struct{} // closed when its release begins
-	once     sync.Once
+	extending bool          // its client extends it, and will report that itself
+	released  chan struct{} // closed when its release begins
+	once      sync.Once
 }
 
 // watch reports the loss of the grant when the user's code learns of it.
@@ -337,7 +338,7 @@ func (x *lease) report(f string, until time.Duration) {
 // reportProlonged reports that an answer has told of a later end, unless the user's code
 // says itself when its grant ends.
 func (x *lease) reportProlonged() {
-	if until := x.Until(); x.Grant.Until().IsZero() && until != 0 {
+	if until := x.Until(); !x.extending && x.Grant.Until().IsZero() && until != 0 {
 		x.report(history.Valid, until)
 	}
 }
@@ -352,7 +353,11 @@ func (x *lease) Until() time.Duration {
 }
 
 // Extend implements locks.Extender.
-func (x *lease) Extend(context.Context) error { return x.call("Extend", x.Grant.Extend) }
+func (x *lease) Extend(context.Context) error {
+	x.extending = true
+	defer func() { x.extending = false }()
+	return x.call("Extend", x.Grant.Extend)
+}
 
 // Release implements locks.Lease.
 func (x *lease) Release(context.Context) error {
