@@ -72,6 +72,8 @@ var dataCommands = join(connectionCommands, map[string]command{
 	"watch":   {-2, noScript | unqueued, watch},
 	"unwatch": {1, noScript, unwatch},
 
+	"quit":      {-1, noScript | unqueued | subscribed, quit},
+	"reset":     {1, noScript | unqueued | subscribed, reset},
 	"wait":      {3, noScript, wait},
 	"time":      {1, 0, clock},
 	"echo":      {2, 0, echo},
@@ -87,8 +89,6 @@ var connectionCommands = map[string]command{
 	"ping":  {-1, subscribed, ping},
 	"hello": {-1, noScript, hello},
 	"auth":  {-2, noScript, auth},
-	"quit":  {-1, noScript | unqueued | subscribed, quit},
-	"reset": {1, noScript | unqueued | subscribed, reset},
 	"info":  {-1, 0, info},
 	"role":  {1, noScript, role},
 

@@ -247,5 +247,8 @@ func info(x *call, w []string) reply {
 			}
 		}
 	}
+	if x.server.sentinel != nil {
+		return bulk(b.String())
+	}
 	return reply{Reply: redis.Reply{Kind: text, Str: b.String()}}
 }

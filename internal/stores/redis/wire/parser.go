@@ -3,13 +3,13 @@ package wire
 import (
 	"bytes"
 	"errors"
-	"strconv"
+	"math"
 	"strings"
 )
 
 // These are the limits of a request, as in Redis.
 const (
-	mostWords  = 1 << 20
+	mostWords  = math.MaxInt32
 	mostBytes  = 512 << 20 // of a word
 	mostInline = 64 << 10  // of a request without RESP, and of a line of a header
 )
@@ -64,9 +64,6 @@ func request(b []byte) (words []string, size int, err error) {
 	// First find the end. Then all words share one string.
 	end := size
 	for range count {
-		if end < len(b) && b[end] != '$' {
-			return nil, 0, errors.New("ERR Protocol error: expected '$', got '" + string(rune(b[end])) + "'")
-		}
 		length, n, err := header(b[end:], "bulk", mostBytes)
 		switch {
 		case err != nil:
@@ -108,6 +105,8 @@ func header(b []byte, what string, most int) (n, size int, err error) {
 		return 0, 0, errors.New("ERR Protocol error: too big mbulk count string")
 	case end < 0 || end+1 >= len(b):
 		return 0, 0, nil
+	case what == "bulk" && b[0] != '$':
+		return 0, 0, errors.New("ERR Protocol error: expected '$', got '" + string(b[:1]) + "'")
 	}
 	n, ok := number(b[1:end])
 	if !ok || n > most {
@@ -118,17 +117,11 @@ func header(b []byte, what string, most int) (n, size int, err error) {
 
 // number reads a length. The usual short ones need no conversion to a string.
 func number(digits []byte) (n int, ok bool) {
-	if len(digits) == 0 || len(digits) > 9 || digits[0] < '0' {
-		n, err := strconv.Atoi(string(digits))
-		return n, err == nil
+	if len(digits) == 1 && '0' <= digits[0] && digits[0] <= '9' {
+		return int(digits[0] - '0'), true
 	}
-	for _, d := range digits {
-		if d < '0' || d > '9' {
-			return 0, false
-		}
-		n = 10*n + int(d-'0')
-	}
-	return n, true
+	long, ok := parseInt(string(digits))
+	return int(long), ok
 }
 
 // inline reads a request of words on one line, as a person types it.
