@@ -31,9 +31,14 @@ func BenchmarkLock(b *testing.B) {
 
 // A new server that runs its first script.
 func BenchmarkFirstScript(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		f := newFrontEnd()
-		f.server.Do(f.conn("1"), f.apply, []string{"EVAL", "return redis.call('get', KEYS[1])", "1", "k"})
+	for name, shared := range map[string]*wire.Lua{"alone": nil, "shared": {}} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f := newFrontEnd()
+				f.server.Lua = shared
+				f.server.Do(f.conn("1"), f.apply, []string{"EVAL", "return redis.call('get', KEYS[1])", "1", "k"})
+			}
+		})
 	}
 }

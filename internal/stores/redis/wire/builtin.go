@@ -52,7 +52,7 @@ func toString(l *lua.LState) int {
 
 // randomNumber is math.random. Every script draws the same numbers, as in Redis, but
 // not the ones that Redis draws.
-func (in *interpreter) randomNumber(l *lua.LState) int {
+func (in *Lua) randomNumber(l *lua.LState) int {
 	source := rand.New(in.random)
 	low, high := 1, 0
 	switch l.GetTop() {
@@ -71,7 +71,7 @@ func (in *interpreter) randomNumber(l *lua.LState) int {
 	return 1
 }
 
-func (in *interpreter) randomSeed(l *lua.LState) int {
+func (in *Lua) randomSeed(l *lua.LState) int {
 	in.seed(uint64(l.CheckInt64(1)))
 	return 0
 }

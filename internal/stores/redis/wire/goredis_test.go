@@ -10,24 +10,33 @@ import (
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"go.uber.org/goleak"
 
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/wire"
 )
 
-// listener serves the front end on connections in memory.
-type listener struct {
-	mu    sync.Mutex
-	end   *frontEnd
-	boxes map[*wire.Conn]chan []byte // messages to be written
+func TestMain(m *testing.M) {
+	goredis.SetLogger(new(logging.VoidLogger)) // it would report failovers on stderr
+	goleak.VerifyTestMain(m)
 }
 
-func (l *listener) dial(context.Context, string, string) (net.Conn, error) {
+// listener serves front ends on connections in memory.
+type listener struct {
+	mu       sync.Mutex
+	ends     map[string]*frontEnd       // by address
+	sentinel *wire.Sentinel             // at the other addresses
+	boxes    map[*wire.Conn]chan []byte // messages to be written
+}
+
+func (l *listener) dial(_ context.Context, _, addr string) (net.Conn, error) {
 	client, server := net.Pipe()
-	go l.serve(server)
+	go l.serve(server, l.ends[addr])
 	return client, nil
 }
 
-func (l *listener) serve(conn net.Conn) {
+func (l *listener) serve(conn net.Conn, end *frontEnd) {
 	defer conn.Close()
 	c, box := new(wire.Conn), make(chan []byte, 100)
 	defer close(box)
@@ -49,15 +58,18 @@ func (l *listener) serve(conn net.Conn) {
 			break
 		}
 		p.Feed(buf[:n])
-		l.answer(c, &p)
+		l.answer(end, c, &p)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.end.server.Drop(c)
+	delete(l.boxes, c)
+	if end != nil {
+		end.server.Drop(c)
+	}
 }
 
 // answer serves all whole requests.
-func (l *listener) answer(c *wire.Conn, p *wire.Parser) {
+func (l *listener) answer(end *frontEnd, c *wire.Conn, p *wire.Parser) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
@@ -68,8 +80,12 @@ func (l *listener) answer(c *wire.Conn, p *wire.Parser) {
 		if !ok {
 			return
 		}
-		l.boxes[c] <- l.end.server.Do(c, l.end.apply, words)
-		for _, push := range l.end.server.Pushes() {
+		if end == nil {
+			l.boxes[c] <- l.sentinel.Do(c, words)
+			continue
+		}
+		l.boxes[c] <- end.server.Do(c, end.apply, words)
+		for _, push := range end.server.Pushes() {
 			l.boxes[push.Conn] <- push.Data
 		}
 	}
@@ -78,7 +94,7 @@ func (l *listener) answer(c *wire.Conn, p *wire.Parser) {
 // client returns a client of go-redis on a new front end.
 func client(t *testing.T, protocol int) (*goredis.Client, *frontEnd) {
 	end := newFrontEnd()
-	l := &listener{end: end, boxes: map[*wire.Conn]chan []byte{}}
+	l := &listener{ends: map[string]*frontEnd{"127.0.0.1:6379": end}, boxes: map[*wire.Conn]chan []byte{}}
 	c := goredis.NewClient(&goredis.Options{Addr: "127.0.0.1:6379", Dialer: l.dial, Protocol: protocol})
 	t.Cleanup(func() { c.Close() })
 	return c, end
@@ -215,5 +231,53 @@ func testMessages(t *testing.T, c *goredis.Client) {
 	m, err := s.ReceiveMessage(ctx)
 	if err != nil || m.Channel != "freed" || m.Payload != "k" {
 		t.Errorf("got %v, %v", m, err)
+	}
+}
+
+// A client of Sentinels finds the master, and follows it when it changes.
+func TestGoRedisWithSentinel(t *testing.T) {
+	port := "1"
+	l := &listener{
+		ends: map[string]*frontEnd{"127.0.0.1:1": newFrontEnd(), "127.0.0.1:2": newFrontEnd()},
+		sentinel: &wire.Sentinel{
+			Name:      "mymaster",
+			Master:    func() (host, p string) { return "127.0.0.1", port },
+			Replicas:  func() [][2]string { return [][2]string{{"127.0.0.1", "2"}} },
+			Sentinels: func() [][2]string { return [][2]string{{"127.0.0.1", "4"}} },
+		},
+		boxes: map[*wire.Conn]chan []byte{},
+	}
+	c := goredis.NewFailoverClient(&goredis.FailoverOptions{
+		MasterName: "mymaster", SentinelAddrs: []string{"127.0.0.1:3"}, Dialer: l.dial,
+	})
+	t.Cleanup(func() { c.Close() })
+	ctx := t.Context()
+	result(t, "OK")(c.Set(ctx, "k", "v", 0).Result())
+
+	// The client subscribes in the background.
+	for told := 0; told == 0; {
+		l.mu.Lock()
+		port = "2"
+		for conn, box := range l.boxes {
+			if b := l.sentinel.SwitchMaster(conn, "127.0.0.1", "1", "127.0.0.1", "2"); b != nil {
+				box <- b
+				told++
+			}
+		}
+		l.mu.Unlock()
+		time.Sleep(time.Millisecond)
+	}
+	for tries := 0; c.Get(ctx, "k").Err() == nil; tries++ {
+		if tries > 5000 {
+			t.Fatal("the client still asks the old master")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	result(t, "OK")(c.Set(ctx, "k", "w", 0).Result())
+	if got := l.ends["127.0.0.1:2"].model.Apply(0, 0, redis.Command{Verb: redis.Get, Key: "k"}); got.Str != "w" {
+		t.Errorf("the new master holds %+v", got)
+	}
+	if m := l.sentinel.Missing(); m != "" {
+		t.Errorf("missing: %s", m)
 	}
 }

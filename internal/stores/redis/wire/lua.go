@@ -18,31 +18,46 @@ const mostSteps = 1 << 20
 // chunk is the name that Redis gives every script.
 const chunk = "user_script"
 
-// interpreter runs the scripts of one server.
-type interpreter struct {
-	state   *lua.LState
-	globals *lua.LTable // scripts see them through a table that they cannot change
-	random  *rand.PCG
-	steps   steps
-	caught  *lua.LFunction // places an error
-	call    *call          // whose script runs
-	fixed   map[*lua.LTable]bool
+// Lua runs scripts. Servers may share one, also after each other, if their requests
+// never overlap: it keeps compiled scripts, and takes a while to start. Scripts leave
+// nothing behind in it. The zero Lua is ready.
+type Lua struct {
+	state    *lua.LState
+	globals  *lua.LTable // scripts see them through a table that they cannot change
+	fixed    map[*lua.LTable]bool
+	random   *rand.PCG
+	steps    steps
+	place    *lua.LFunction
+	compiled map[string]*script // by their text
+	call     *call              // whose script runs
 }
 
-// compile returns a script as a function.
-func (in *interpreter) compile(source string) (*lua.LFunction, error) {
-	return in.state.Load(strings.NewReader(source), chunk)
+// compile returns a script that it has compiled, now or before.
+func (in *Lua) compile(source string) (*script, error) {
+	if s, ok := in.compiled[source]; ok {
+		return s, nil
+	}
+	if in.state == nil {
+		in.start()
+	}
+	f, err := in.state.Load(strings.NewReader(source), chunk)
+	if err != nil {
+		return nil, err
+	}
+	f.Proto.IsVarArg &^= lua.VarArgNeedsArg // no script reads this table of arguments
+	in.compiled[source] = &script{sha1Hex(source), f}
+	return in.compiled[source], nil
 }
 
 // run runs x's script and returns its result.
-func (in *interpreter) run(x *call, args []string) reply {
+func (in *Lua) run(x *call, args []string) reply {
 	l := in.state
 	in.call, in.steps.left = x, mostSteps
 	in.seed(0)
 	in.globals.RawSetString("KEYS", in.list(x.script.keys))
 	in.globals.RawSetString("ARGV", in.list(args))
 	l.Push(x.script.function)
-	err := l.PCall(0, 1, in.caught)
+	err := l.PCall(0, 1, in.place)
 	in.call = nil
 	if err != nil {
 		return failure(in.describe(err, x.script.sha))
@@ -52,9 +67,9 @@ func (in *interpreter) run(x *call, args []string) reply {
 	return result
 }
 
-func (in *interpreter) seed(n uint64) { in.random.Seed(n, n) }
+func (in *Lua) seed(n uint64) { in.random.Seed(n, n) }
 
-func (in *interpreter) list(words []string) *lua.LTable {
+func (in *Lua) list(words []string) *lua.LTable {
 	t := in.state.CreateTable(len(words), 0)
 	for _, w := range words {
 		t.Append(lua.LString(w))
@@ -84,7 +99,7 @@ func place(l *lua.LState) int {
 }
 
 // describe returns the error of a script as the server answers with it.
-func (in *interpreter) describe(err error, sha string) string {
+func (in *Lua) describe(err error, sha string) string {
 	var e *lua.ApiError
 	if !errors.As(err, &e) {
 		return "ERR " + firstLine(err.Error())
@@ -102,18 +117,18 @@ func (in *interpreter) describe(err error, sha string) string {
 
 // steps counts the instructions of a script: the interpreter asks after each whether it
 // shall end.
-type steps struct {
-	left  int
-	ended chan struct{}
-}
+type steps struct{ left int }
 
 var _ context.Context = (*steps)(nil)
 
 func (s *steps) Done() <-chan struct{} {
-	if s.left--; s.left < 0 {
-		return s.ended
+	if s.left--; s.left >= 0 {
+		return nil
 	}
-	return nil
+	// A channel may not leave the bubble of testing/synctest in which it was made.
+	ended := make(chan struct{})
+	close(ended)
+	return ended
 }
 
 func (s *steps) Err() error {

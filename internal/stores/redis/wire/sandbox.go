@@ -20,18 +20,17 @@ var absent = map[string]bool{
 	"acl_check_cmd": true, "breakpoint": true, "debug": true, "set_repl": true, "setresp": true,
 }
 
-// newInterpreter returns an interpreter with the globals of Redis' scripts. Scripts
-// cannot change them: nothing but keys outlives a script.
-func newInterpreter() *interpreter {
+// start makes the globals of Redis' scripts. Scripts cannot change them: nothing but
+// keys outlives a script.
+func (in *Lua) start() {
 	l := lua.NewState(lua.Options{
 		SkipOpenLibs: true, MinimizeStackMemory: true,
 		CallStackSize: 1 << 12, RegistrySize: 1 << 8, RegistryMaxSize: 1 << 20, RegistryGrowStep: 1 << 10,
 	})
-	in := &interpreter{
-		state: l, globals: l.NewTable(), random: rand.NewPCG(0, 0),
-		steps: steps{ended: make(chan struct{})}, caught: l.NewFunction(place), fixed: map[*lua.LTable]bool{},
+	*in = Lua{
+		state: l, globals: l.NewTable(), fixed: map[*lua.LTable]bool{}, random: rand.NewPCG(0, 0),
+		place: l.NewFunction(place), compiled: map[string]*script{},
 	}
-	close(in.steps.ended)
 	for name, open := range map[string]lua.LGFunction{
 		"": lua.OpenBase, lua.StringLibName: lua.OpenString, lua.TabLibName: lua.OpenTable, lua.MathLibName: lua.OpenMath,
 	} {
@@ -54,12 +53,11 @@ func newInterpreter() *interpreter {
 	in.globals.RawSetString("_G", visible)
 	l.G.Global, l.Env = visible, visible
 	l.SetContext(&in.steps)
-	return in
 }
 
 // fix returns a view of t that scripts cannot change. Reading a missing field of the
 // globals is an error.
-func (in *interpreter) fix(t *lua.LTable) *lua.LTable {
+func (in *Lua) fix(t *lua.LTable) *lua.LTable {
 	l := in.state
 	view, meta := l.NewTable(), l.NewTable()
 	meta.RawSetString("__index", t)
@@ -88,7 +86,7 @@ func (in *interpreter) fix(t *lua.LTable) *lua.LTable {
 	return view
 }
 
-func (in *interpreter) rawSet(l *lua.LState) int {
+func (in *Lua) rawSet(l *lua.LState) int {
 	t := l.CheckTable(1)
 	if in.fixed[t] {
 		l.RaiseError("Attempt to modify a readonly table")
@@ -99,10 +97,10 @@ func (in *interpreter) rawSet(l *lua.LState) int {
 }
 
 // raise raises an error of the server.
-func (in *interpreter) raise(err string) { in.state.Error(fieldOf(in.state, "err", err), 0) }
+func (in *Lua) raise(err string) { in.state.Error(fieldOf(in.state, "err", err), 0) }
 
 // library returns the table redis.
-func (in *interpreter) library() *lua.LTable {
+func (in *Lua) library() *lua.LTable {
 	l := in.state
 	t := l.NewTable()
 	l.SetFuncs(t, map[string]lua.LGFunction{
@@ -130,7 +128,7 @@ func (in *interpreter) library() *lua.LTable {
 }
 
 // command is redis.call, and, if raises is false, redis.pcall.
-func (in *interpreter) command(l *lua.LState, raises bool) int {
+func (in *Lua) command(l *lua.LState, raises bool) int {
 	r := in.execute(l)
 	if r.failed() && raises {
 		in.raise(r.Str)
@@ -139,7 +137,7 @@ func (in *interpreter) command(l *lua.LState, raises bool) int {
 	return 1
 }
 
-func (in *interpreter) execute(l *lua.LState) reply {
+func (in *Lua) execute(l *lua.LState) reply {
 	words := make([]string, l.GetTop())
 	for i := range words {
 		word, ok := argument(l.Get(i + 1))

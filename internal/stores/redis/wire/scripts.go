@@ -8,7 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// script is a script that the server has compiled.
+// script is a compiled script.
 type script struct {
 	sha      string
 	function *lua.LFunction
@@ -78,22 +78,18 @@ func (s *Server) load(x *call, source string) (*script, reply) {
 	if strings.HasPrefix(source, "#!") {
 		return nil, x.miss("EVAL of a script with #! in its first line")
 	}
-	sha := sha1Hex(source)
-	if known, ok := s.scripts[sha]; ok {
-		return known, reply{}
+	if s.Lua == nil {
+		s.Lua = new(Lua)
 	}
-	if s.lua == nil {
-		s.lua = newInterpreter()
-	}
-	f, err := s.lua.compile(source)
+	compiled, err := s.Lua.compile(source)
 	if err != nil {
 		return nil, failure("ERR Error compiling script (new function): " + firstLine(err.Error()))
 	}
 	if s.scripts == nil {
 		s.scripts = map[string]*script{}
 	}
-	s.scripts[sha] = &script{sha, f}
-	return s.scripts[sha], reply{}
+	s.scripts[compiled.sha] = compiled
+	return compiled, reply{}
 }
 
 func firstLine(s string) string {
@@ -105,7 +101,7 @@ func firstLine(s string) string {
 func (x *call) run(r *run, args []string) reply {
 	x.script = r
 	defer func() { x.script = nil }()
-	return x.server.lua.run(x, args)
+	return x.server.Lua.run(x, args)
 }
 
 // fromScript executes a command of a script.

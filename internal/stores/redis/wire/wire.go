@@ -28,10 +28,12 @@ type Server struct {
 	// itself. nil: it is a master.
 	Follows func() (host, port string, ok bool)
 
-	sentinel *Sentinel // whose front end it is; nil: of a data server
-	current  call      // the request that is being served
-	lua      *interpreter
-	scripts  map[string]*script // by SHA-1, as Redis caches them
+	// Lua runs the server's scripts. nil: the server has one for itself.
+	Lua *Lua
+
+	sentinel *Sentinel          // whose front end it is; nil: of a data server
+	current  call               // the request that is being served
+	scripts  map[string]*script // the cached ones, by their SHA-1
 	missing  string
 	conns    int64 // connections so far
 

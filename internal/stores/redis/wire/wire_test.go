@@ -132,6 +132,24 @@ func TestRestartAndDrop(t *testing.T) {
 	f.idle(t)
 }
 
+// Servers that share an interpreter do not share their scripts.
+func TestSharedLua(t *testing.T) {
+	a, b := newFrontEnd(), newFrontEnd()
+	a.server.Lua = new(wire.Lua)
+	b.server.Lua = a.server.Lua
+	sha := strings.Fields(a.ask(t, "1", "SCRIPT", "LOAD", "return redis.call('GET', 'k')"))[1]
+	a.ask(t, "1", "SET", "k", "v")
+	if got := b.ask(t, "1", "EVALSHA", sha, "0"); !strings.HasPrefix(got, "-NOSCRIPT ") {
+		t.Errorf("the other server has the script: %s", got)
+	}
+	if got := b.ask(t, "1", "EVAL", "return redis.call('GET', 'k')", "0"); got != "$-1 " {
+		t.Errorf("the other server has the key: %s", got)
+	}
+	if got := a.ask(t, "1", "EVALSHA", sha, "0"); got != "$1 v " {
+		t.Errorf("got %s", got)
+	}
+}
+
 // The server tells connections of keys that it removes by itself.
 func TestChanged(t *testing.T) {
 	f := newFrontEnd()
