@@ -248,7 +248,7 @@ func TestTheLockOfTheLibrary(t *testing.T) {
 	})
 }
 
-// What the model does not have is named.
+// An operation that the model lacks is named.
 func TestMissingOperationsAreNamed(t *testing.T) {
 	library(t, func(t *testing.T, s *server, open func() *zk.Conn) {
 		c := open()
