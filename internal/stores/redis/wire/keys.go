@@ -63,9 +63,9 @@ func duration(ms int64) time.Duration {
 	const most = math.MaxInt64 / int64(time.Millisecond) // ms
 	switch {
 	case ms > most:
-		return time.Duration(most) * time.Millisecond
+		return math.MaxInt64
 	case ms < -most:
-		return -time.Duration(most) * time.Millisecond
+		return math.MinInt64
 	case ms == 0:
 		return redis.AtOnce
 	}
