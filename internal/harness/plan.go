@@ -87,6 +87,10 @@ func (p *Plan) underTest() (catalogue.Lock, bool) {
 // Config returns the configuration of the plan's environment.
 func (p *Plan) Config() (env.Config, error) {
 	lock, ok := p.underTest()
+	if !ok && p.On == env.Bubble {
+		test, _, _ := strings.Cut(p.Lock, "/")
+		return env.Config{}, fmt.Errorf("%s is the lock of a Go test, which replays it: go test -run '^%s$' -lockcheck.replay=DIR", p.Lock, test)
+	}
 	if !ok && p.Worker == nil {
 		return env.Config{}, fmt.Errorf("no lock %q", p.Lock)
 	}
