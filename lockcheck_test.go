@@ -67,6 +67,12 @@ var failing = map[string]func(*testing.T){
 	"a fault that does not apply": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults("failover"))
 	},
+	"no servers": func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(0), naive) },
+	"no clients": func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Clients(0)) },
+	"nowhere":    func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.On("mars")) },
+	"a workload that does not fit": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Workload("finally"))
+	},
 	"unknown property": func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("fenced")) },
 	"nothing reached": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), owned, lockcheck.Promise("lease-exclusion"), lockcheck.Faults("pause"), lockcheck.Runs(1), lockcheck.Clients(1))
@@ -182,6 +188,10 @@ func TestFailures(t *testing.T) {
 		"parallel":                       {"remove t.Parallel"},
 		"unknown fault":                  {`no fault "paus"; did you mean pause`},
 		"a fault that does not apply":    {"failover needs servers with replicas"},
+		"no servers":                     {"Redis(0): it goes from 1 to 9"},
+		"no clients":                     {"Clients(0): it goes from 1 to 100"},
+		"nowhere":                        {`no environment "mars"`},
+		"a workload that does not fit":   {"finally needs a lock that releases by name"},
 		"unknown property":               {`no property "fenced"`},
 		"nothing reached":                {"1 run under pause:"},
 		"the factory panics":             {"the factory panicked: boom", "lockcheck_test.go"},

@@ -1,26 +1,40 @@
 package lockcheck
 
 import (
+	"cmp"
 	"flag"
+	"fmt"
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/names"
 )
 
 // Servers are the servers that the clients of a test use.
 type Servers struct {
 	store           catalogue.Store
 	nodes, replicas int
-	words           string
+	err             error
 }
 
 // Redis returns n independent Redis servers, such as 1, or 5 for Redlock.
-func Redis(n int) Servers { return Servers{store: catalogue.StoreRedis, nodes: n} }
+func Redis(n int) Servers {
+	return Servers{store: catalogue.StoreRedis, nodes: n, err: within("Redis", n, 1, 9)}
+}
 
 // RedisSentinel returns a Redis server with replicas, and three Sentinels that promote one
 // of them when it dies.
 func RedisSentinel(replicas int) Servers {
-	return Servers{store: catalogue.StoreRedis, nodes: 1, replicas: replicas}
+	return Servers{store: catalogue.StoreRedis, nodes: 1, replicas: replicas, err: within("RedisSentinel", replicas, 1, 5)}
+}
+
+// within returns an error if n is not from least to most.
+func within(what string, n, least, most int) error {
+	if n < least || n > most {
+		return fmt.Errorf("%s(%d): it goes from %d to %d", what, n, least, most)
+	}
+	return nil
 }
 
 // ZooKeeper returns an ensemble of three members.
@@ -76,6 +90,17 @@ var (
 	onFlag     = flag.String("lockcheck.on", "", "lockcheck: where to run: bubble, docker")
 	replayFlag = flag.String("lockcheck.replay", "", "lockcheck: replay the `directory` or schedule of one run, and nothing else")
 )
+
+// check returns an error if a setting is impossible.
+func (s *settings) check() error {
+	switch {
+	case s.limit <= 0:
+		return fmt.Errorf("For(%v): it has to be positive", s.limit)
+	case s.on != env.Bubble && s.on != "docker":
+		return names.Unknown("environment", s.on, []string{env.Bubble, "docker"})
+	}
+	return cmp.Or(within("Clients", s.clients, 1, 100), within("Runs", s.runs, 1, 1_000_000_000))
+}
 
 // newSettings applies the options and the flags.
 func newSettings(options []Option) *settings {

@@ -58,8 +58,13 @@ func Test(t *testing.T, servers Servers, factory func(*Env) (Lock, error), optio
 }
 
 func newSuite(t *testing.T, servers Servers, factory func(*Env) (Lock, error), s *settings) (*suite, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
 	x := &suite{t: t, settings: s}
-	x.lock = bubble.Lock(t.Name(), servers.store, servers.nodes, servers.replicas)
+	if x.lock = bubble.Lock(t.Name(), servers.store, servers.nodes, servers.replicas); servers.err != nil {
+		return nil, servers.err
+	}
 	make := userFactory(factory)
 	x.maker = func(t *testing.T) env.Simulator { return bubble.Simulator(t, make) }
 	for _, name := range s.promises {
@@ -73,6 +78,9 @@ func newSuite(t *testing.T, servers Servers, factory func(*Env) (Lock, error), s
 		w, ok := workloads.Find(name)
 		if !ok {
 			return nil, names.Unknown("workload", name, workloads.Names())
+		}
+		if err := x.lock.Takes(w); err != nil {
+			return nil, err
 		}
 		x.works = append(x.works, w)
 	}
@@ -158,7 +166,15 @@ func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 	if cell.Verdict != results.Held {
 		t.Fatalf("lockcheck: %s under %s: %s", names.Count(r.Runs, "run"), cmp.Or(f.Name, "no fault"), cell.Reason)
 	}
-	t.Logf("%s held in %s", strings.Join(x.settings.promises, ", "), names.Count(r.Runs, "run"))
+	t.Logf("%s held in %s%s", strings.Join(x.settings.promises, ", "), names.Count(r.Runs, "run"), x.cut(r))
+}
+
+// cut says that time was over before all runs.
+func (x *suite) cut(r *explore.Result) string {
+	if r.Whole {
+		return ""
+	}
+	return fmt.Sprintf(" of %d: time was over (lockcheck.For)", x.settings.runs)
 }
 
 // batch returns the settings of the runs under one kind of fault.
