@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/env"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
