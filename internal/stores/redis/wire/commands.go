@@ -131,3 +131,22 @@ func join(a, b map[string]command) map[string]command {
 	maps.Copy(all, b)
 	return all
 }
+
+var sentinelCommands = join(connectionCommands, map[string]command{
+	"sentinel":                         {-2, container, nil},
+	"sentinel|get-master-addr-by-name": {3, 0, masterAddr},
+	"sentinel|master":                  {3, 0, sentinelMaster},
+	"sentinel|masters":                 {2, 0, sentinelMasters},
+	"sentinel|replicas":                {3, 0, sentinelReplicas},
+	"sentinel|slaves":                  {3, 0, sentinelReplicas},
+	"sentinel|sentinels":               {3, 0, sentinelSentinels},
+	"sentinel|ckquorum":                {},
+	"sentinel|config":                  {},
+	"sentinel|failover":                {},
+	"sentinel|flushconfig":             {},
+	"sentinel|monitor":                 {},
+	"sentinel|myid":                    {},
+	"sentinel|remove":                  {},
+	"sentinel|reset":                   {},
+	"sentinel|set":                     {},
+})

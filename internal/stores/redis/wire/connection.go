@@ -8,9 +8,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
-// version is the server that the answers come from.
-const version = "7.0.15"
-
 // IsHandshake reports whether a request belongs to the client library and not to a lock:
 // a fault that strikes one request does not apply to it.
 func IsHandshake(words []string) bool {
@@ -117,6 +114,8 @@ func selectDB(x *call, w []string) reply {
 	switch n, ok := parseInt(w[1]); {
 	case !ok:
 		return failure(errInteger)
+	case n != int64(int32(n)):
+		return failure("ERR value is out of range, value must between -2147483648 and 2147483647")
 	case n < 0 || n > 15:
 		return failure("ERR DB index is out of range")
 	case n != 0:

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,13 +15,6 @@ const (
 	millisecond unit = 1
 	second      unit = 1000
 )
-
-// parseInt reads a number in exactly the server's format.
-func parseInt(s string) (n int64, ok bool) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	var buf [20]byte
-	return n, err == nil && s[0] != '+' && len(strconv.AppendInt(buf[:0], n, 10)) == len(s)
-}
 
 // ttlOf reads an expiry for a key that the command with that name sets. late means
 // that it is in the past.
@@ -45,7 +37,7 @@ func (x *call) milliseconds(n int64, u unit, absolute bool) (ms int64, ok bool) 
 	if ms/int64(u) != n {
 		return 0, false
 	}
-	if !absolute && ms < math.MaxInt64>>1 { // no clock is that late
+	if ms < 0 || !absolute && ms < math.MaxInt64>>1 { // no clock is earlier, or that late
 		return ms, true
 	}
 	now := x.now() / 1000

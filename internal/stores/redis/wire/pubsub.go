@@ -6,26 +6,11 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
-// subscription is a kind of subscription.
-type subscription int
-
-const (
-	channel subscription = iota
-	pattern
-	shard
-	kinds
-)
-
 // subscriptionNames are the words in the messages of each kind.
 var subscriptionNames = [kinds]struct{ subscribe, unsubscribe, message string }{
 	channel: {"subscribe", "unsubscribe", "message"},
 	pattern: {"psubscribe", "punsubscribe", "pmessage"},
 	shard:   {"ssubscribe", "sunsubscribe", "smessage"},
-}
-
-// subscriptions returns the number of all subscriptions of c.
-func (c *Conn) subscriptions() int {
-	return len(c.channels[channel]) + len(c.channels[pattern]) + len(c.channels[shard])
 }
 
 // confirm is the answer to one change of c's subscriptions.
@@ -186,4 +171,11 @@ func matchSet(pattern string, c byte) (in bool, rest string) {
 		pattern = pattern[1:]
 	}
 	return in != not, pattern
+}
+
+// Drop forgets a closed connection.
+func (s *Server) Drop(c *Conn) {
+	s.unsubscribeAll(c)
+	s.unwatch(c)
+	s.untrack(c)
 }

@@ -97,3 +97,15 @@ func (r reply) append(b []byte, resp3 bool) []byte {
 func appendHeader(b []byte, kind byte, n int64) []byte {
 	return append(strconv.AppendInt(append(b, kind), n, 10), "\r\n"...)
 }
+
+const (
+	errInteger = "ERR value is not an integer or out of range"
+	errSyntax  = "ERR syntax error"
+)
+
+// parseInt reads a number in exactly the server's format.
+func parseInt(s string) (n int64, ok bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	var buf [20]byte
+	return n, err == nil && s[0] != '+' && len(strconv.AppendInt(buf[:0], n, 10)) == len(s)
+}

@@ -4,22 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"strings"
-
-	lua "github.com/yuin/gopher-lua"
 )
-
-// script is a compiled script.
-type script struct {
-	sha      string
-	function *lua.LFunction
-}
-
-// run is one call of a script.
-type run struct {
-	*script
-	keys     []string
-	readOnly bool
-}
 
 func sha1Hex(s string) string {
 	sum := sha1.Sum([]byte(s))
@@ -43,7 +28,11 @@ func eval(readOnly bool) func(*call, []string) reply {
 
 // evalSHA is the same with the script's SHA-1.
 func evalSHA(readOnly bool) func(*call, []string) reply {
+	unknown := failure("NOSCRIPT No matching script. Please use EVAL.")
 	return func(x *call, w []string) reply {
+		if len(w[1]) != 2*sha1.Size {
+			return unknown
+		}
 		keys, args, err := split(w)
 		if err.failed() {
 			return err
@@ -53,7 +42,7 @@ func evalSHA(readOnly bool) func(*call, []string) reply {
 			s, ok = x.server.scripts[strings.ToLower(w[1])]
 		}
 		if !ok {
-			return failure("NOSCRIPT No matching script. Please use EVAL.")
+			return unknown
 		}
 		return x.run(&run{s, keys, readOnly}, args)
 	}

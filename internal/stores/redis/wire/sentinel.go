@@ -2,7 +2,6 @@ package wire
 
 import (
 	"net"
-	"strings"
 )
 
 // Sentinel answers as a Sentinel does, of one master. Its functions are called during
@@ -16,44 +15,8 @@ type Sentinel struct {
 	front Server
 }
 
-// Do serves one request of a connection and returns its answer in RESP.
-func (s *Sentinel) Do(c *Conn, words []string) []byte {
-	s.front.sentinel = s
-	return s.front.Do(c, nil, words)
-}
-
-// Drop forgets a closed connection.
-func (s *Sentinel) Drop(c *Conn) { s.front.Drop(c) }
-
 // Missing is like Server's Missing.
 func (s *Sentinel) Missing() string { return s.front.Missing() }
-
-// SwitchMaster returns the message of a +switch-master event for a connection that
-// subscribed to it, or nil.
-func (s *Sentinel) SwitchMaster(c *Conn, oldHost, oldPort, newHost, newPort string) []byte {
-	message := strings.Join([]string{s.Name, oldHost, oldPort, newHost, newPort}, " ")
-	b, _ := c.messages(channel, "+switch-master", message)
-	return b
-}
-
-var sentinelCommands = join(connectionCommands, map[string]command{
-	"sentinel":                         {-2, container, nil},
-	"sentinel|get-master-addr-by-name": {3, 0, masterAddr},
-	"sentinel|master":                  {3, 0, sentinelMaster},
-	"sentinel|masters":                 {2, 0, sentinelMasters},
-	"sentinel|replicas":                {3, 0, sentinelReplicas},
-	"sentinel|slaves":                  {3, 0, sentinelReplicas},
-	"sentinel|sentinels":               {3, 0, sentinelSentinels},
-	"sentinel|ckquorum":                {},
-	"sentinel|config":                  {},
-	"sentinel|failover":                {},
-	"sentinel|flushconfig":             {},
-	"sentinel|monitor":                 {},
-	"sentinel|myid":                    {},
-	"sentinel|remove":                  {},
-	"sentinel|reset":                   {},
-	"sentinel|set":                     {},
-})
 
 var errNoMaster = failure("ERR No such master with that name")
 

@@ -6,11 +6,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
-const (
-	errInteger = "ERR value is not an integer or out of range"
-	errSyntax  = "ERR syntax error"
-)
-
 func get(x *call, w []string) reply { return x.get(w[1]) }
 
 func (x *call) get(key string) reply { return x.step(redis.Command{Verb: redis.Get, Key: key}) }
@@ -90,9 +85,13 @@ func getEx(x *call, w []string) reply {
 	if !ok {
 		return failure(errSyntax)
 	}
-	c := redis.Command{Verb: redis.Persist, Key: w[1]}
-	if o.unit != 0 {
-		c.Verb = redis.PExpire
+	r := x.get(w[1])
+	if r.Kind != redis.Bulk {
+		return r
+	}
+	c := redis.Command{Verb: redis.PExpire, Key: w[1]}
+	switch {
+	case o.unit != 0:
 		var late bool
 		var err reply
 		if c.TTL, late, err = x.ttlOf(o.number, o.unit, o.absolute, "getex"); err.failed() {
@@ -101,11 +100,12 @@ func getEx(x *call, w []string) reply {
 		if late {
 			c.TTL = redis.AtOnce
 		}
+	case o.has("PERSIST"):
+		c.Verb = redis.Persist
+	default:
+		return r
 	}
-	r := x.get(w[1])
-	if r.Kind == redis.Bulk && (o.unit != 0 || o.has("PERSIST")) {
-		x.step(c)
-	}
+	x.step(c)
 	return r
 }
 

@@ -1,15 +1,9 @@
 package wire
 
-import "strings"
-
-// tracking is a connection's part in client-side caching: the server sends it one
-// message when a key that it has read changes.
-type tracking struct {
-	on      bool
-	option  string // OPTIN or OPTOUT; "": none
-	noLoop  bool   // its own changes do not count
-	caching string // YES or NO after CLIENT CACHING, for the next command
-}
+import (
+	"slices"
+	"strings"
+)
 
 // clientTracking is CLIENT TRACKING ON|OFF [OPTIN | OPTOUT] [NOLOOP].
 func clientTracking(x *call, w []string) reply {
@@ -110,4 +104,33 @@ func (s *Server) untrack(c *Conn) {
 	for key := range s.readers {
 		forget(s.readers, key, c)
 	}
+}
+
+// note adds c to the connections of key.
+func note(of *map[string][]*Conn, key string, c *Conn) {
+	if *of == nil {
+		*of = map[string][]*Conn{}
+	}
+	if !slices.Contains((*of)[key], c) {
+		(*of)[key] = append((*of)[key], c)
+	}
+}
+
+// forget removes c from the connections of key.
+func forget(of map[string][]*Conn, key string, c *Conn) {
+	if i := slices.Index(of[key], c); i >= 0 {
+		of[key] = slices.Delete(of[key], i, i+1)
+	}
+}
+
+// Changed tells the server that a key expired or was evicted: connections that watch or
+// cache it need to know. Changes by requests it knows itself.
+func (s *Server) Changed(key string) { s.touch(key, nil) }
+
+// touch notes a change of key by a request of c, or, without c, by the server itself.
+func (s *Server) touch(key string, c *Conn) {
+	for _, w := range s.watchers[key] {
+		w.changed = true
+	}
+	s.invalidate(key, c)
 }

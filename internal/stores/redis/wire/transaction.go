@@ -1,16 +1,8 @@
 package wire
 
 import (
-	"slices"
 	"strings"
 )
-
-// watched is a key after WATCH, and whether it existed then: a key that expires also
-// counts as changed.
-type watched struct {
-	key    string
-	exists bool
-}
 
 func multi(x *call, _ []string) reply {
 	if x.conn.multi {
@@ -102,33 +94,4 @@ func (s *Server) unwatch(c *Conn) {
 		forget(s.watchers, w.key, c)
 	}
 	c.watched, c.changed = nil, false
-}
-
-// note adds c to the connections of key.
-func note(of *map[string][]*Conn, key string, c *Conn) {
-	if *of == nil {
-		*of = map[string][]*Conn{}
-	}
-	if !slices.Contains((*of)[key], c) {
-		(*of)[key] = append((*of)[key], c)
-	}
-}
-
-// forget removes c from the connections of key.
-func forget(of map[string][]*Conn, key string, c *Conn) {
-	if i := slices.Index(of[key], c); i >= 0 {
-		of[key] = slices.Delete(of[key], i, i+1)
-	}
-}
-
-// Changed tells the server that a key expired or was evicted: connections that watch or
-// cache it need to know. Changes by requests it knows itself.
-func (s *Server) Changed(key string) { s.touch(key, nil) }
-
-// touch notes a change of key by a request of c, or, without c, by the server itself.
-func (s *Server) touch(key string, c *Conn) {
-	for _, w := range s.watchers[key] {
-		w.changed = true
-	}
-	s.invalidate(key, c)
 }

@@ -100,6 +100,15 @@ func TestScriptIsOneStep(t *testing.T) {
 	}
 }
 
+func TestClientID(t *testing.T) {
+	f := newFrontEnd()
+	for _, c := range []struct{ conn, want string }{{"a", ":1 "}, {"b", ":2 "}, {"a", ":1 "}} {
+		if got := f.ask(t, c.conn, "CLIENT", "ID"); got != c.want {
+			t.Errorf("connection %s: got %s, want %s", c.conn, got, c.want)
+		}
+	}
+}
+
 func TestTime(t *testing.T) {
 	f := newFrontEnd()
 	micro := f.clock.UnixMicro()
