@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-var update = flag.Bool("update", false, "write the answers of the real server to testdata")
+var update = flag.Bool("update", false, "write the real server's answers to testdata")
 
 // The front end answers each conversation in testdata as the real server did.
 func TestConversations(t *testing.T) {
@@ -27,7 +27,8 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// A real server of version 7.0 gives the same answers.
+// A real server of version 7.0 gives the same answers. With -update its answers replace
+// those in testdata.
 func TestConversationsWithARealServer(t *testing.T) {
 	s := &server{addr: realServer(t)}
 	all := conversations(t)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,11 +69,12 @@ func duration(ms int64) time.Duration {
 func expire(name string, u unit, absolute bool) func(*call, []string) reply {
 	return func(x *call, w []string) reply {
 		for _, option := range w[3:] {
-			switch option = strings.ToUpper(option); option {
-			case "NX", "XX", "GT", "LT":
-				return x.miss(strings.ToUpper(name) + " " + option)
+			if !slices.Contains([]string{"NX", "XX", "GT", "LT"}, strings.ToUpper(option)) {
+				return failure("ERR Unsupported option " + option)
 			}
-			return failure("ERR Unsupported option " + w[3])
+		}
+		if len(w) > 3 {
+			return x.miss(strings.ToUpper(name + " " + w[3]))
 		}
 		n, ok := parseInt(w[2])
 		if !ok {

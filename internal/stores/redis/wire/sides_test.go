@@ -182,9 +182,10 @@ func (s *server) idle(t *testing.T) {
 	}
 }
 
-// realServer returns the address of a Redis server.
+// realServer returns the address of a Redis 7.0 server that the test may empty:
+// LOCKCHECK_REDIS (a socket if it begins with a slash), or else a server in Docker.
 func realServer(t *testing.T) string {
-	if addr := os.Getenv("WIRE_REDIS"); addr != "" {
+	if addr := os.Getenv("LOCKCHECK_REDIS"); addr != "" {
 		return addr
 	}
 	return dockertest.Redis(t)
