@@ -6,10 +6,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
-const (
-	errHashNumber   = "ERR hash value is not an integer"
-	errHashOverflow = "ERR increment or decrement would overflow"
-)
+const errHashNumber = "ERR hash value is not an integer"
 
 // A change of one field is a change of a part of an entry, so the entry keeps its
 // maker: a lock that counts its holder's entries does not change hands. Only a new
@@ -71,7 +68,7 @@ func (s *Server) hincrBy(by int, c *redis.Command) redis.Reply {
 	}
 	n, ok := add(n, c.N)
 	if !ok {
-		return failure(errHashOverflow)
+		return failure(errOverflow)
 	}
 	s.setField(by, c, strconv.FormatInt(n, 10), old, had, old.maker)
 	return integer(n)
