@@ -18,6 +18,7 @@ type client struct {
 	name  string
 	life  context.Context
 	kill  context.CancelFunc
+	works chan func() // to goroutines that wait for work
 
 	grants map[int]*lease // not released yet, by their acquires; of the scheduler
 
@@ -72,6 +73,20 @@ func (w *World) claim(c *client) error {
 	return nil
 }
 
+// work runs f in a goroutine. It takes one that has run such a function before, if there
+// is one: the stack of that one has grown.
+func (c *client) work(f func()) {
+	select {
+	case c.works <- f:
+	default:
+		go func() {
+			for more := true; more; f, more = <-c.works {
+				f()
+			}
+		}()
+	}
+}
+
 // die ends the client: its calls fail from now on.
 func (c *client) die() {
 	c.kill()
@@ -88,6 +103,7 @@ func (c *client) die() {
 // close ends the client's code at the end of a run.
 func (c *client) close() {
 	c.kill()
+	close(c.works)
 	if c.own != nil {
 		go c.own.Close()
 	}

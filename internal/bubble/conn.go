@@ -36,9 +36,11 @@ type conn struct {
 	mu      sync.Mutex
 	in      []byte
 	err     error         // what Read returns after in
+	until   time.Time     // when Read gives up; zero: never
 	changed chan struct{} // receives when a field above has changed
+	timer   *time.Timer   // for the next Read that waits; nil: it makes one
+	waiting int           // Reads that wait
 	dialed  chan error
-	reading deadline
 }
 
 type addr string
@@ -58,7 +60,6 @@ func (c *client) dial(ctx context.Context, server, address string) (net.Conn, er
 		client: c, server: server, nth: c.dials[server], local: addr(c.name), remote: addr(address),
 		changed: make(chan struct{}, 1), dialed: make(chan error, 1),
 	}
-	x.reading.init()
 	if slices.Contains(c.world.layout.Ensemble, server) {
 		x.codec = &zkCodec{server: server}
 	} else {
@@ -148,7 +149,7 @@ func (x *conn) Read(b []byte) (int, error) {
 		x.mu.Lock()
 		n := copy(b, x.in)
 		x.in = x.in[n:]
-		err, more := x.err, len(x.in) > 0
+		err, until, more := x.err, x.until, len(x.in) > 0
 		x.mu.Unlock()
 		switch {
 		case n > 0:
@@ -159,13 +160,41 @@ func (x *conn) Read(b []byte) (int, error) {
 		case err != nil:
 			x.change()
 			return 0, err
-		}
-		select {
-		case <-x.changed:
-		case <-x.reading.over():
+		case !until.IsZero() && !time.Now().Before(until):
 			return 0, os.ErrDeadlineExceeded
 		}
+		x.wait()
 	}
+}
+
+// wait waits for a change, or until the time is over. Most connections are read by one
+// goroutine at a time, so that one timer is enough.
+func (x *conn) wait() {
+	x.mu.Lock()
+	until, timer := x.until, x.timer
+	x.timer = nil
+	x.waiting++
+	x.mu.Unlock()
+	var over <-chan time.Time
+	if !until.IsZero() {
+		if timer == nil {
+			timer = time.NewTimer(time.Until(until))
+		} else {
+			timer.Reset(time.Until(until))
+		}
+		over = timer.C
+	}
+	select {
+	case <-x.changed:
+	case <-over:
+	}
+	if over != nil {
+		timer.Stop()
+	}
+	x.mu.Lock()
+	x.timer = timer
+	x.waiting--
+	x.mu.Unlock()
 }
 
 // Write implements net.Conn. The bytes are on their way when the scheduler runs.
@@ -225,43 +254,15 @@ func (x *conn) RemoteAddr() net.Addr { return x.remote }
 
 // SetDeadline implements net.Conn. Writes never wait.
 func (x *conn) SetDeadline(t time.Time) error      { return x.SetReadDeadline(t) }
-func (x *conn) SetReadDeadline(t time.Time) error  { x.reading.set(t); return nil }
 func (x *conn) SetWriteDeadline(t time.Time) error { return nil }
 
-// deadline is the end of the time for reading.
-type deadline struct {
-	mu    sync.Mutex
-	timer *time.Timer
-	ended chan struct{}
-}
-
-func (d *deadline) init() { d.ended = make(chan struct{}) }
-
-func (d *deadline) over() <-chan struct{} {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.ended
-}
-
-func (d *deadline) set(t time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.timer != nil && !d.timer.Stop() {
-		d.ended = make(chan struct{})
+// SetReadDeadline implements net.Conn.
+func (x *conn) SetReadDeadline(t time.Time) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.until = t
+	if x.waiting > 0 {
+		x.change()
 	}
-	d.timer = nil
-	select {
-	case <-d.ended:
-		d.ended = make(chan struct{})
-	default:
-	}
-	if t.IsZero() {
-		return
-	}
-	ended := d.ended
-	if left := time.Until(t); left > 0 {
-		d.timer = time.AfterFunc(left, func() { close(ended) })
-	} else {
-		close(ended)
-	}
+	return nil
 }

@@ -43,10 +43,11 @@ type World struct {
 	names     map[string]string // of servers, by address
 	addrs     map[string]string // by name of the server
 
-	due  []func() // what the scheduler has decided, for the code outside
-	mu   sync.Mutex
-	asks []ask // what the code outside wants
-	some chan struct{}
+	due   []func() // what the scheduler has decided, for the code outside
+	mu    sync.Mutex
+	asks  []ask // what the code outside wants
+	some  chan struct{}
+	timer *time.Timer // of Wait
 
 	owners map[any]string // of the locks that the factory has made
 	beats  atomic.Int64   // how often the scheduler has waited
@@ -102,9 +103,10 @@ func (w *World) Run() (err error) {
 	synctest.Test(w.t, func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, w.seed)
 		rand.Seed(int64(w.seed))
-		w.start, w.some = time.Now(), make(chan struct{}, 1)
+		w.start, w.some, w.timer = time.Now(), make(chan struct{}, 1), time.NewTimer(longest)
 		for _, c := range w.clients {
 			c.life, c.kill = context.WithCancel(context.Background())
+			c.works = make(chan func())
 		}
 		err = w.World.Run()
 		w.end()
@@ -141,11 +143,11 @@ func (w *World) Wait(until time.Duration) (time.Duration, []func()) {
 	if len(wants) > 0 || until <= now {
 		return now, wants
 	}
-	timer := time.NewTimer(min(until-now, longest))
+	w.timer.Reset(min(until-now, longest))
 	select {
-	case <-timer.C:
+	case <-w.timer.C:
 	case <-w.some:
-		timer.Stop()
+		w.timer.Stop()
 	}
 	synctest.Wait()
 	return w.now(), w.take()
@@ -286,12 +288,12 @@ func (l *locker) run(limit time.Duration, f func(context.Context)) bool {
 	until := w.Now() + limit + patience*w.cfg.Lease
 	return l.host.Beside(until, func(x *sim.Waker) {
 		w.later(func() {
-			go func() {
+			l.client.work(func() {
 				ctx, cancel := context.WithTimeout(l.client.life, limit)
 				defer cancel()
 				f(ctx)
 				w.want(ask{client: l.client.n, do: x.Wake})
-			}()
+			})
 		})
 	})
 }
