@@ -103,6 +103,7 @@ func (w *World) Run() (err error) {
 	synctest.Test(w.t, func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, w.seed)
 		rand.Seed(int64(w.seed))
+		time.Sleep(time.Until(sim.Epoch())) // the servers' wall clocks show that time, too
 		w.start, w.some, w.timer = time.Now(), make(chan struct{}, 1), time.NewTimer(longest)
 		for _, c := range w.clients {
 			c.life, c.kill = context.WithCancel(context.Background())

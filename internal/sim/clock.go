@@ -10,6 +10,9 @@ import (
 // clock that is set back stays above zero.
 const epoch = 1_700_000_000 * time.Second
 
+// Epoch returns what a correct wall clock shows when a run begins.
+func Epoch() time.Time { return time.Unix(0, int64(epoch)) }
+
 // clock is how a host sees the time. The zero clock is right.
 type clock struct {
 	offset time.Duration // of the wall clock from the right time

@@ -9,6 +9,9 @@ import (
 func (s *server) serveWire(m *message) {
 	w := m.wired
 	apply := func(cmd redis.Command) redis.Reply {
+		if cmd.Verb == redis.IncrBy {
+			s.count(cmd.Key)
+		}
 		return s.redis.Apply(s.wall(), m.op, cmd)
 	}
 	front := s.net.outside.Front(s.name)
@@ -20,6 +23,14 @@ func (s *server) serveWire(m *message) {
 	s.reportEffects()
 	s.serving = nil
 	s.push(front)
+}
+
+// count notes that a key is a counter.
+func (s *server) count(key string) {
+	if s.counters == nil {
+		s.counters = map[string]bool{}
+	}
+	s.counters[key] = true
 }
 
 // push sends what connections get without asking.

@@ -36,7 +36,8 @@ type server struct {
 	waits   []*acknowledgement // clients that wait for its replicas
 	before  map[string]int     // of a replaced master: its entries at that time
 
-	serving *message // a request of code outside
+	serving  *message        // a request of code outside
+	counters map[string]bool // keys that code outside counts with, such as tokens
 
 	member   receiver  // as a member of an ensemble; else nil
 	database *database // its state as a MySQL server; else nil
@@ -148,7 +149,7 @@ func (s *server) noteChange() {
 // another's entry ends one grant and makes one.
 func (s *server) effect(f *model.Effect) {
 	lock := s.net.lockOf(f.Key)
-	if lock == "" {
+	if lock == "" || f.Key != lock && s.counters[f.Key] {
 		return
 	}
 	if s.node != nil {
