@@ -30,6 +30,7 @@ type client struct {
 	dead  bool
 	conns map[*conn]bool
 	dials map[string]int // so far, by server
+	many  bool           // it has had two connections to a server at the same time
 }
 
 func newClient(w *World, n int, name string) *client {

@@ -65,6 +65,9 @@ func (c *client) dial(ctx context.Context, server, address string) (net.Conn, er
 	} else {
 		x.codec = new(redisCodec)
 	}
+	for o := range c.conns {
+		c.many = c.many || o.server == server
+	}
 	c.conns[x] = true
 	c.mu.Unlock()
 	if s := c.world.sentinels[server]; s != nil {
