@@ -197,7 +197,7 @@ func userFactory(make func(*Env) (Lock, error)) userlock.Maker {
 		e := &Env{site: s, rand: rand.New(rand.NewPCG(s.Seed(), 0))}
 		l, err := make(e)
 		if err != nil {
-			return nil, &userlock.Misuse{Words: "the factory failed: " + err.Error()}
+			return nil, fmt.Errorf("the factory failed: %w", err)
 		}
 		return newOwnLock(e, l)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/userlock"
+	"github.com/lockcheck/lockcheck/locks"
 )
 
 // client is a client whose code runs outside. It is its userlock.Site.
@@ -22,9 +23,7 @@ type client struct {
 
 	grants map[int]*lease // not released yet, by their acquires; of the scheduler
 
-	made sync.Once
-	own  userlock.Lock
-	err  error // of the maker
+	own userlock.Lock // nil: not made yet
 
 	mu    sync.Mutex
 	dead  bool
@@ -38,18 +37,23 @@ func newClient(w *World, n int, name string) *client {
 	return c
 }
 
-// lock returns the client's lock, which the first call makes.
+// lock returns the client's lock, which the first call makes. Under faults the factory may
+// fail, for example to connect: then the next call makes it.
 func (c *client) lock() (userlock.Lock, error) {
-	c.made.Do(func() {
-		c.err = guard("the factory", func() (err error) {
-			c.own, err = c.world.make(c)
-			return err
-		})
-		if c.err == nil {
-			c.err = c.world.claim(c)
-		}
+	if c.own != nil {
+		return c.own, nil
+	}
+	err := guard("the factory", func() (err error) {
+		c.own, err = c.world.make(c)
+		return err
 	})
-	return c.own, c.err
+	switch {
+	case err == nil:
+		return c.own, c.world.claim(c)
+	case len(c.world.cfg.Schedule) == 0:
+		return nil, &userlock.Misuse{Words: err.Error()}
+	}
+	return nil, locks.Definite(err)
 }
 
 // guard turns a panic of the user's code into an error with its stack.

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -142,6 +144,11 @@ func (w *World) ExpireSession(name string) error {
 	for _, s := range c.sessions.all() {
 		if s.id != 0 && s.end == nil && s.life == w.ensemble.life {
 			w.ensemble.close(s.id)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.lives)) { // of code outside
+		if c.lives[id] == w.ensemble.life {
+			w.ensemble.close(id)
 		}
 	}
 	return nil
