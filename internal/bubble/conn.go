@@ -22,7 +22,8 @@ var errReset = errors.New("connection reset by peer")
 type conn struct {
 	client *client
 	server string
-	nth    int // from this client to this server
+	nth    int           // from this client to this server
+	later  time.Duration // its timeouts come so much later: see apart
 	local  addr
 	remote addr
 
@@ -60,6 +61,7 @@ func (c *client) dial(ctx context.Context, server, address string) (net.Conn, er
 		client: c, server: server, nth: c.dials[server], local: addr(c.name), remote: addr(address),
 		changed: make(chan struct{}, 1), dialed: make(chan error, 1),
 	}
+	x.later = x.apart()
 	if slices.Contains(c.world.layout.Ensemble, server) {
 		x.codec = &zkCodec{server: server}
 	} else {
@@ -87,9 +89,19 @@ func (c *client) dial(ctx context.Context, server, address string) (net.Conn, er
 		}
 		return x, nil
 	case <-ctx.Done():
+		time.Sleep(x.later)
 		x.Close()
 		return nil, ctx.Err()
 	}
+}
+
+// apart returns some nanoseconds that the timeouts of this connection come later. Timers
+// of one instant end in an order that chance decides, and a library that asks several
+// servers at once gives all connections one deadline.
+func (x *conn) apart() time.Duration {
+	w := x.client.world
+	server := slices.Index(w.layout.Servers(), x.server)
+	return 1 + time.Duration(x.nth+32*(server+16*x.client.n))%998
 }
 
 func (x *conn) want(do func()) {
@@ -264,6 +276,9 @@ func (x *conn) SetReadDeadline(t time.Time) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.until = t
+	if !t.IsZero() {
+		x.until = t.Add(x.later)
+	}
 	if x.waiting > 0 {
 		x.change()
 	}
