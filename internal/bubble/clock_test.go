@@ -10,36 +10,35 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/bubble"
+	"github.com/lockcheck/lockcheck/internal/bubble/bubbletest"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/userlock"
 )
 
-// prefixed is a lock whose key is not the name of the lock alone. It counts with another
-// key, and compares its wall clock with the server's.
-type prefixed struct {
-	naive
-	t *testing.T
-}
-
-func (p prefixed) Acquire(ctx context.Context, name string) (userlock.Grant, error) {
-	if at, err := p.c.Time(ctx).Result(); err == nil && time.Since(at).Abs() > time.Second {
-		p.t.Errorf("the wall clock of the client shows %v, that of the server %v", time.Now(), at)
-	}
-	if err := p.c.Incr(ctx, "token:"+name).Err(); err != nil {
-		return nil, err
-	}
-	return p.naive.Acquire(ctx, "lock:{"+name+"}")
-}
-
 // All wall clocks show the same time, and a key with words before the name of the lock is
-// an entry of it.
+// an entry of it, if it is no counter.
 func TestKeysAndClocksOfLibraries(t *testing.T) {
-	seedable(t)
-	l := library{lock: bubble.Lock("prefixed", catalogue.StoreRedis, 1, 0), make: func(s userlock.Site) (userlock.Lock, error) {
-		return prefixed{naive{goredis.NewClient(&goredis.Options{Addr: s.Addrs()[0], Dialer: s.DialContext}), s}, t}, nil
-	}}
-	j, _, err := harness.Simulate(bubble.Simulator(t, l.make), l.settings(nil).Plan(0))
+	bubbletest.Seedable(t)
+	l := bubbletest.Library{Lock: bubble.Lock("prefixed", catalogue.StoreRedis, 1, 0)}
+	l.New = func(s userlock.Site) (bubbletest.Lock, error) {
+		c := goredis.NewClient(&goredis.Options{Addr: s.Addrs()[0], Dialer: s.DialContext})
+		return bubbletest.Lock{
+			Acquire: func(ctx context.Context, name string) (func(context.Context) error, error) {
+				if at, err := c.Time(ctx).Result(); err == nil && time.Since(at).Abs() > time.Second {
+					t.Errorf("the wall clock of the client shows %v, that of the server %v", time.Now(), at)
+				}
+				c.Incr(ctx, "token:"+name)
+				ok, err := c.SetNX(ctx, "lock:{"+name+"}", "x", s.Lease()).Result()
+				if err == nil && !ok {
+					err = bubbletest.ErrTaken
+				}
+				return func(ctx context.Context) error { return c.Del(ctx, "lock:{"+name+"}").Err() }, err
+			},
+			Close: func() { c.Close() },
+		}, nil
+	}
+	j, _, err := harness.Simulate(l.Simulator(t), l.Settings(nil).Plan(0))
 	if err != nil {
 		t.Fatal(err)
 	}
