@@ -1,0 +1,71 @@
+// Package adapters_test connects popular Go lock libraries to lockcheck. Each file is an
+// example of how to connect one, and says what that library keeps under which faults.
+package adapters_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+
+	"github.com/lockcheck/lockcheck"
+)
+
+func TestMain(m *testing.M) {
+	logging.Disable() // go-redis writes a line for each connection that it does not get
+	os.Exit(m.Run())
+}
+
+// connectRedis is the line that connects go-redis to a server.
+func connectRedis(e *lockcheck.Env, server int) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: e.Addr(server), Dialer: e.DialContext})
+}
+
+// Faults that a lease of a single Redis server survives: those of clients, of the network,
+// and those of the server that leave its data and its clock alone.
+var survived = lockcheck.Faults("none", "pause", "kill", "server-pause", "restart",
+	"partition", "partition-oneway", "delay", "drop-reply", "kill-connection")
+
+// The other faults of a Redis server.
+var worse = lockcheck.Faults("restart-lost", "evict", "server-skew", "server-jump", "server-rate")
+
+// Runs that are enough to find what there is to find.
+var (
+	patience = lockcheck.For(5 * time.Minute)
+	many     = lockcheck.Runs(1000)
+)
+
+// child is set in a process that runs one test whose failure is expected.
+const child = "LOCKCHECK_ADAPTERS_CHILD"
+
+// fails runs the calling test in a process of its own, where fails returns false. There
+// the test must fail, with all of these words in its output.
+func fails(t *testing.T, words ...string) bool {
+	t.Helper()
+	if os.Getenv(child) != "" {
+		return false
+	}
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), child+"=1")
+	cmd.Dir = t.TempDir() // the files of failed runs stay there
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Errorf("lockcheck found nothing:\n%s", out)
+	}
+	story := strings.Join(strings.Fields(string(out)), " ") // without line breaks
+	for _, w := range words {
+		if !strings.Contains(story, w) {
+			t.Errorf("the output does not contain %q:\n%s", w, out)
+		}
+	}
+	t.Logf("%s", out)
+	return true
+}
