@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/sim"
@@ -108,8 +109,12 @@ func (x *conn) want(do func()) {
 	x.client.world.want(ask{client: x.client.n, conn: x.server, nth: x.nth, do: do})
 }
 
-// Dialed implements sim.WireEnd.
+// Dialed implements sim.WireEnd. The error is what a kernel says: it is certain for the
+// connection only, not for what a lock does with several.
 func (x *conn) Dialed(err error) {
+	if err != nil {
+		err = &net.OpError{Op: "dial", Net: "tcp", Addr: x.remote, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	}
 	x.client.world.later(func() { x.dialed <- err })
 }
 

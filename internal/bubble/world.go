@@ -97,6 +97,9 @@ func (w *World) Run() (err error) {
 	stop := w.watch()
 	defer stop()
 	defer w.forget()
+	// With one processor, goroutines that are ready at the same instant run in an order.
+	// And client libraries make as many connections as there are processors.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer func() {
 		if p := recover(); p != nil && err == nil {
 			err = fmt.Errorf("goroutines of the lock or of its client library go on after the run: its Close has to end them (%v)\n\n%s", p, leaked())

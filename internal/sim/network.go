@@ -125,7 +125,18 @@ func (n *network) send(m *message) {
 		slow += n.latency(l)
 	}
 	*last = max(n.now+slow, *last)
-	n.push(event{at: *last, what: m})
+	at := *last
+	if _, ok := c.owner.(*Wire); ok && !m.toUp {
+		at += c.apart()
+	}
+	n.push(event{at: at, what: m})
+}
+
+// apart returns some nanoseconds by which messages to code outside arrive later, unlike
+// all other events, which happen at whole microseconds. Timers that the code sets at one
+// instant would end in an order that chance decides.
+func (c *conn) apart() time.Duration {
+	return 1 + time.Duration(c.number+32*(c.server.n+16*c.client.n))%998
 }
 
 // happen handles m's arrival.
