@@ -10,7 +10,7 @@ func (s *server) serveWire(m *message) {
 	w := m.wired
 	apply := func(cmd redis.Command) redis.Reply {
 		if cmd.Verb == redis.IncrBy {
-			s.count(cmd.Key)
+			s.net.count(cmd.Key)
 		}
 		return s.redis.Apply(s.wall(), m.op, cmd)
 	}
@@ -25,12 +25,12 @@ func (s *server) serveWire(m *message) {
 	s.push(front)
 }
 
-// count notes that a key is a counter.
-func (s *server) count(key string) {
-	if s.counters == nil {
-		s.counters = map[string]bool{}
+// count notes that code outside counts with a key.
+func (n *network) count(key string) {
+	if n.counters == nil {
+		n.counters = map[string]bool{}
 	}
-	s.counters[key] = true
+	n.counters[key] = true
 }
 
 // push sends what connections get without asking.

@@ -36,8 +36,7 @@ type server struct {
 	waits   []*acknowledgement // clients that wait for its replicas
 	before  map[string]int     // of a replaced master: its entries at that time
 
-	serving  *message        // a request of code outside
-	counters map[string]bool // keys that code outside counts with, such as tokens
+	serving *message // a request of code outside
 
 	member   receiver  // as a member of an ensemble; else nil
 	database *database // its state as a MySQL server; else nil
@@ -149,7 +148,7 @@ func (s *server) noteChange() {
 // another's entry ends one grant and makes one.
 func (s *server) effect(f *model.Effect) {
 	lock := s.net.lockOf(f.Key)
-	if lock == "" || f.Key != lock && s.counters[f.Key] {
+	if lock == "" {
 		return
 	}
 	if s.node != nil {
@@ -205,7 +204,7 @@ func (s *server) lockEntries(all iter.Seq2[string, int]) map[string]int {
 // lockOf returns the lock whose entry key is, or "".
 func (n *network) lockOf(key string) string {
 	word := key
-	if n.outside != nil {
+	if n.outside != nil && !n.counters[key] {
 		word = lastWord(key)
 	}
 	if slices.Contains(n.cfg.Names, word) {
