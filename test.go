@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,7 @@ type suite struct {
 func Test(t *testing.T, servers Servers, factory func(*Env) (Lock, error), options ...Option) {
 	t.Helper()
 	seedable(t)
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // client libraries leave much behind in each run
 	x, err := newSuite(t, servers, factory, newSettings(options))
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)

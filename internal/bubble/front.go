@@ -25,6 +25,7 @@ func (w *World) Front(server string) sim.Front {
 
 func (w *World) newFront(server string) *front {
 	f := &front{name: server}
+	f.server.Lua = w.lua
 	if len(w.layout.Sentinels) > 0 {
 		f.server.Follows = func() (host, port string, follows bool) {
 			master := w.MasterOf(server)

@@ -23,6 +23,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/internal/stores/redis/wire"
 	"github.com/lockcheck/lockcheck/internal/userlock"
 	"github.com/lockcheck/lockcheck/locks"
 )
@@ -35,6 +36,7 @@ type World struct {
 	observer env.Observer
 	seed     uint64
 	make     userlock.Maker
+	lua      *wire.Lua // of all Redis servers, in all runs
 	start    time.Time // of the run, in the bubble
 
 	clients   []*client
@@ -65,7 +67,7 @@ type ask struct {
 
 // Simulator returns what makes worlds for a lock, as parts of test t.
 func Simulator(t *testing.T, make userlock.Maker) env.Simulator {
-	return func() env.Simulation { return &World{t: t, make: make} }
+	return func() env.Simulation { return &World{t: t, make: make, lua: new(wire.Lua)} }
 }
 
 // Lock returns the entry of the catalogue for a user's lock.
@@ -80,7 +82,7 @@ func Lock(name string, store catalogue.Store, nodes, replicas int) *catalogue.Lo
 // Reset prepares a run.
 func (w *World) Reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	*w = World{
-		t: w.t, make: w.make, cfg: cfg, observer: o, seed: d.Seed,
+		t: w.t, make: w.make, lua: w.lua, cfg: cfg, observer: o, seed: d.Seed,
 		fronts: map[string]sim.Front{}, addrs: map[string]string{}, names: map[string]string{}, owners: map[any]string{}, sentinels: map[string]*sentinel{},
 	}
 	w.listen()
