@@ -58,11 +58,15 @@ var (
 	ErrWaits = errors.New("it waits on")
 )
 
-// A ProtocolError reports a line that no correct worker writes at that moment. Nothing
-// that this worker answers is evidence against its lock.
-type ProtocolError struct{ Line, Want string }
+// A ProtocolError reports a line that no correct worker writes at that moment, or a
+// mistake in its code that the worker reports itself. Nothing that this worker answers is
+// evidence against its lock.
+type ProtocolError struct{ Line, Want, Misuse string }
 
 func (e *ProtocolError) Error() string {
+	if e.Misuse != "" {
+		return e.Misuse
+	}
 	return fmt.Sprintf("the worker does not keep to the protocol (docs/worker.md): it wrote %s, and lockcheck expected %s", e.Line, e.Want)
 }
 

@@ -1,9 +1,11 @@
 package worker
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/locks"
 )
 
@@ -43,10 +45,39 @@ func (c *client) innermost(lock string) *grant {
 // hold begins a grant and returns the token and the deadline for its answer.
 func (c *client) hold(g *grant) Answer {
 	a := Answer{Token: tokenOf(g.lease)}
+	if x, ok := g.lease.(locks.Extender); ok {
+		a.Extends = x.CanExtend()
+	}
+	c.tellDeadline(g, &a)
+	return a
+}
+
+// tellDeadline adds the deadline that the lock reports of a grant.
+func (c *client) tellDeadline(g *grant, a *Answer) {
 	if d, ok := g.lease.(locks.Deadliner); ok && d.Until() > 0 {
 		g.until = d.Until()
 		a.ValidMS, a.MonoNS = c.validity(g.until)
 	}
+}
+
+// extend extends a client's innermost grant of a lock.
+func (c *client) extend(ctx context.Context, lock string) (a Answer) {
+	c.mu.Lock()
+	g := c.innermost(lock)
+	c.mu.Unlock()
+	if g == nil {
+		return failed(locks.ErrNotHeld)
+	}
+	x, ok := g.lease.(locks.Extender)
+	if !ok || !x.CanExtend() {
+		return Answer{Error: ErrUnsupported, Text: history.Extend}
+	}
+	if err := x.Extend(ctx); err != nil {
+		return failed(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tellDeadline(g, &a)
 	return a
 }
 

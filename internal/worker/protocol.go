@@ -17,13 +17,14 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/userlock"
 	"github.com/lockcheck/lockcheck/locks"
 )
 
 // Protocol is the version of this package.
 const Protocol = 1
 
-// Requests beside acquire, release, read and write, which package history names.
+// Requests beside acquire, try, extend, release, read and write, which package history names.
 const (
 	OpInit = "init"
 	// For FeatureReleaseName: release by name, whatever the client holds. Its errors
@@ -50,6 +51,7 @@ const (
 	FeaturePoints      = "points"       // knows OpArm
 	FeatureReleaseName = "release-name" // knows OpReleaseName
 	FeatureUnfair      = "unfair"       // knows Unfair
+	FeatureTry         = "try"          // knows a try: an acquire without a wait
 	FeatureRun         = "run"          // its lock calls the critical section itself: OpRun in place of acquire and release
 )
 
@@ -140,6 +142,7 @@ type Answer struct {
 	Protocol *int     `json:"protocol,omitempty"` // of init, if the worker reports its version
 
 	Token   Token  `json:"token,omitempty"`
+	Extends bool   `json:"extends,omitempty"`  // of an acquire: its grant knows an extend
 	ValidMS *int64 `json:"valid_ms,omitempty"` // the validity of the grant after MonoNS
 	MonoNS  *int64 `json:"mono_ns,omitempty"`  // the worker's monotonic clock when the validity became known
 	Value   *int64 `json:"value,omitempty"`
@@ -180,6 +183,8 @@ func (t *Token) UnmarshalJSON(b []byte) error {
 }
 
 // Error words. All are definite except ErrTimeout, ErrUnknown and unlisted words.
+// ErrMisuse is no answer of a lock: the worker's own code is wrong, and the run proves
+// nothing.
 const (
 	ErrHeld        = "held"
 	ErrNotHeld     = "not-held"
@@ -189,6 +194,7 @@ const (
 	ErrUnavailable = "unavailable"
 	ErrBadRequest  = "bad-request"
 	ErrAbort       = "abort"
+	ErrMisuse      = "misuse"
 	ErrTimeout     = "timeout"
 	ErrUnknown     = "unknown"
 )
@@ -213,6 +219,8 @@ func wordFor(err error) string {
 		}
 	}
 	switch {
+	case errors.As(err, new(*userlock.Misuse)):
+		return ErrMisuse
 	case locks.IsDefinite(err):
 		return ErrUnavailable
 	case errors.Is(err, context.DeadlineExceeded):
@@ -230,6 +238,9 @@ func (a Answer) Err() error {
 		if a.Error == w.word {
 			return w.err
 		}
+	}
+	if a.Error == ErrMisuse {
+		return &env.ProtocolError{Misuse: a.Text}
 	}
 	text := a.Error
 	if a.Text != "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/userlock"
 	"github.com/lockcheck/lockcheck/locks"
 )
 
@@ -121,14 +122,19 @@ func (s *server) dispatch(q Request) {
 
 // init makes the clients. The answer gets its OK from its Error.
 func (s *server) init(q Request) Answer {
-	bad := func(err error) Answer { return Answer{Error: ErrBadRequest, Text: err.Error()} }
+	bad := func(err error) Answer {
+		if errors.As(err, new(*userlock.Misuse)) {
+			return failed(err)
+		}
+		return Answer{Error: ErrBadRequest, Text: err.Error()}
+	}
 	if q.Protocol != Protocol {
 		return bad(fmt.Errorf("protocol %d is required, and this worker speaks %d", q.Protocol, Protocol))
 	}
 	if len(s.clients) > 0 {
 		return bad(errors.New("init came twice"))
 	}
-	features := []string{FeatureToken, FeatureDeadline, FeatureClock, FeatureClockSet, FeaturePoints}
+	features := []string{FeatureToken, FeatureDeadline, FeatureClock}
 	for _, name := range q.Clients {
 		c := &client{
 			server: s, name: name, clock: newClock(s.start), grants: map[string][]*grant{},
@@ -153,6 +159,12 @@ func (s *server) init(q Request) Answer {
 
 // featuresOf returns the features that a lock adds.
 func featuresOf(l locks.Locker) (list []string) {
+	if _, own := l.(*ownLocker); !own {
+		list = []string{FeatureClockSet, FeaturePoints}
+	}
+	if t, ok := l.(locks.TryLocker); ok && t.CanTry() {
+		list = append(list, FeatureTry)
+	}
 	if _, ok := l.(locks.Runner); ok {
 		list = append(list, FeatureRun)
 	}
@@ -267,6 +279,16 @@ func (c *client) do(q Request) (locks.Lease, Answer) {
 			return nil, failed(err)
 		}
 		return lease, Answer{}
+	case history.Try:
+		if t, ok := c.locker.(locks.TryLocker); ok && t.CanTry() {
+			lease, err := t.TryAcquire(ctx, q.Lock)
+			if err != nil {
+				return nil, failed(err)
+			}
+			return lease, Answer{}
+		}
+	case history.Extend:
+		return nil, c.extend(ctx, q.Lock)
 	case history.Release:
 		lease := c.dropInnermost(q.Lock)
 		if lease == nil {

@@ -55,19 +55,25 @@ func serve(t *testing.T, create func(Setup) *fake) *pair {
 
 // serveLock does the same for any lock with the additional features more.
 func serveLock(t *testing.T, create func(Setup) locks.Locker, more string) *pair {
+	p := start(t, func(s Setup) (locks.Locker, func() error, error) {
+		return create(s), func() error { return nil }, nil
+	})
+	p.say(`{"id":1,"op":"init","protocol":1,"clients":["c1"],"locks":["a"],"ttl_ms":1000}`)
+	p.want(`{"id":1,"ok":true,"name":"lockcheck","features":["token","deadline","clock","clock-set","points"` + more + `]}`)
+	return p
+}
+
+// start starts a worker.
+func start(t *testing.T, f Factory) *pair {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	p := &pair{t: t, in: inW, lines: bufio.NewScanner(outR), ended: make(chan error, 1)}
 	go func() {
-		err := Serve(context.Background(), inR, outW, func(s Setup) (locks.Locker, func() error, error) {
-			return create(s), func() error { return nil }, nil
-		})
+		err := Serve(context.Background(), inR, outW, f)
 		outW.Close()
 		p.ended <- err
 	}()
 	t.Cleanup(func() { inW.Close() })
-	p.say(`{"id":1,"op":"init","protocol":1,"clients":["c1"],"locks":["a"],"ttl_ms":1000}`)
-	p.want(`{"id":1,"ok":true,"name":"lockcheck","features":["token","deadline","clock","clock-set","points"` + more + `]}`)
 	return p
 }
 
