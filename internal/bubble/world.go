@@ -75,6 +75,7 @@ func Lock(name string, store catalogue.Store, nodes, replicas int) *catalogue.Lo
 	return &catalogue.Lock{
 		ID: name, Does: name, Store: store, Nodes: nodes, Replicas: replicas,
 		Steps: catalogue.Requests{Acquire: 1, Release: 1},
+		Own:   true,
 		New:   newLocker,
 	}
 }

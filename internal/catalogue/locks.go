@@ -6,6 +6,7 @@ package catalogue
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/faults"
@@ -41,6 +42,9 @@ type Lock struct {
 	// and so on. A fault that strikes one of them strikes all. 0: each client has its
 	// own process.
 	Together int
+
+	// Own: a user brings it in Go, and nobody knows what its entries are called.
+	Own bool
 
 	// Flaw is set for a variant that is wrong in one way. Cells that it lacks are
 	// those of the lock Like.
@@ -353,6 +357,24 @@ func (e *Env) redis() redislocks.Options {
 		o.Tokens = e.Tokens
 	}
 	return o
+}
+
+// NameIn returns the one of these names of locks that a key or path stands for; "": none.
+// A user's own lock may add words before it, as in "orders:{a}".
+func (l *Lock) NameIn(key string, names []string) string {
+	if l.Own {
+		words := strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune("/:{}.-_", r) })
+		if len(words) == 0 {
+			return ""
+		}
+		key = words[len(words)-1]
+	}
+	for _, name := range names {
+		if name == key {
+			return name
+		}
+	}
+	return ""
 }
 
 // FindLock returns the lock with that id.

@@ -23,6 +23,7 @@ type client struct {
 	mu      sync.Mutex
 	current openOperation           // its last operation outside of runs
 	asked   map[int64]openOperation // unanswered ones, by request
+	extends map[int]bool            // grants that know an extend, by their acquires
 	news    news
 	runs    runs
 }
@@ -46,9 +47,21 @@ func (c *client) validUntil(a worker.Answer) time.Duration {
 }
 
 func (c *client) Acquire(op env.Op, timeout time.Duration) (env.Grant, error) {
+	return c.ask(history.Acquire, op, timeout)
+}
+
+// CanTry implements env.Trier.
+func (c *client) CanTry() bool { return c.can(worker.FeatureTry) }
+
+// Try is Acquire without a wait.
+func (c *client) Try(op env.Op, timeout time.Duration) (env.Grant, error) {
+	return c.ask(history.Try, op, timeout)
+}
+
+func (c *client) ask(kind string, op env.Op, timeout time.Duration) (env.Grant, error) {
 	t := c.run.cfg.Lease
 	c.beginAcquire(op)
-	a, err := c.do(openOperation{op: op, kind: history.Acquire}, worker.Request{
+	a, err := c.do(openOperation{op: op, kind: kind}, worker.Request{
 		TimeoutMS: max(timeout.Milliseconds(), 1), Nested: op.Grant != 0,
 		Unfair: op.Unfair && c.can(worker.FeatureUnfair),
 	}, timeout+t)
@@ -57,7 +70,25 @@ func (c *client) Acquire(op env.Op, timeout time.Duration) (env.Grant, error) {
 	if err != nil {
 		return env.Grant{}, err
 	}
+	if a.Extends {
+		c.mu.Lock()
+		c.extends[op.Index] = true
+		c.mu.Unlock()
+	}
 	return g, nil
+}
+
+// CanExtend implements env.Extender.
+func (c *client) CanExtend(acquire int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.extends[acquire]
+}
+
+// Extend makes the lease of a grant longer.
+func (c *client) Extend(op env.Op) (validUntil time.Duration, err error) {
+	a, err := c.do(openOperation{op: op, kind: history.Extend}, worker.Request{}, 2*c.run.cfg.Lease)
+	return c.validUntil(a), err
 }
 
 // Release releases a grant.
@@ -117,7 +148,7 @@ func (c *client) do(r openOperation, q worker.Request, limit time.Duration) (wor
 	if r.limit > 0 {
 		q.TimeoutMS = max(r.limit.Milliseconds(), 1)
 	}
-	if r.kind != history.Acquire {
+	if r.kind != history.Acquire && r.kind != history.Try {
 		c.flushNews(int(r.op.Acquire))
 	}
 	if err := c.awaitUnhang(&r); err != nil {
@@ -150,7 +181,11 @@ func (c *client) do(r openOperation, q worker.Request, limit time.Duration) (wor
 	if err := c.awaitUnhang(&r); err != nil {
 		return worker.Answer{}, err
 	}
-	return rep.Answer, rep.Answer.Err()
+	err := rep.Answer.Err()
+	if wrong, ok := errors.AsType[*env.ProtocolError](err); ok {
+		c.run.breakOff(&env.ProtocolError{Misuse: c.name + ": " + wrong.Misuse})
+	}
+	return rep.Answer, err
 }
 
 // hasRequest reports whether a request with that ID is an unanswered one of the client.
@@ -290,4 +325,8 @@ func (c *client) event(a worker.Answer) {
 	}
 }
 
-var _ env.NameReleaser = (*client)(nil)
+var (
+	_ env.NameReleaser = (*client)(nil)
+	_ env.Trier        = (*client)(nil)
+	_ env.Extender     = (*client)(nil)
+)

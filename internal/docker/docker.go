@@ -53,7 +53,7 @@ func New(ctx context.Context, cfg env.Config, o env.Observer, opts Options) (*En
 // newEnvironment returns an empty environment.
 func newEnvironment(ctx context.Context, cfg env.Config, o env.Observer, opts Options) *Environment {
 	return &Environment{
-		run: newRun(ctx, cfg, o, opts.logger()), layout: catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options),
+		run: newRun(ctx, cfg, o, opts), layout: catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options),
 		machines: map[string]machine{}, isolated: map[int][]*box{},
 	}
 }
@@ -105,7 +105,7 @@ func (e *Environment) newClients(command []string, self owner) error {
 		}
 		g := e.programs[len(e.programs)-1]
 		g.clients = append(g.clients, &client{
-			program: g, name: name, asked: map[int64]openOperation{}, news: news{grants: map[string][]int{}},
+			program: g, name: name, asked: map[int64]openOperation{}, extends: map[int]bool{}, news: news{grants: map[string][]int{}},
 			runs: runs{visits: map[int64]*visit{}, inside: map[int]entrance{}},
 		})
 	}

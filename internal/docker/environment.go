@@ -81,7 +81,8 @@ func (e *Environment) Alive() error {
 }
 
 // Observes returns either all properties or none. The keys of the lock of a user's
-// worker are unknown, so it returns none for that.
+// worker are unknown, so it returns none for that. A user's lock in Go may call its
+// entries like the lock.
 func (e *Environment) Observes() []string {
 	if e.ensemble != nil && !e.ensemble.nodes.observes() {
 		return nil
@@ -94,7 +95,7 @@ func (e *Environment) Observes() []string {
 			return nil
 		}
 	}
-	if len(e.cfg.Worker) > 0 {
+	if len(e.cfg.Worker) > 0 || e.own != nil && e.own.unnamed.Load() {
 		return nil
 	}
 	return []string{"ownership", "answers"}

@@ -39,6 +39,9 @@ func (c *client) acquired(op env.Op, until time.Duration, err error) time.Durati
 	n := &c.news
 	switch {
 	case err == nil:
+		if c.run.own != nil {
+			c.run.own.acquired(op)
+		}
 		n.open(op, op.Index)
 		kept := n.held[:0]
 		for _, a := range n.held {

@@ -10,6 +10,8 @@ type Options struct {
 	// Worker is the command that starts our own worker; nil: this program with the
 	// argument "worker". Config.Worker has precedence.
 	Worker []string
+	// Env is added to the environment of workers.
+	Env []string
 	// Log gets messages for people: the build of an image, clean-ups, the logs of
 	// workers that died. nil: they are dropped.
 	Log io.Writer

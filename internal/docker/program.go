@@ -72,7 +72,7 @@ const (
 
 // launch starts the worker.
 func (g *program) launch(command []string, self owner) (err error) {
-	g.process, err = worker.Start(command, []string{OwnerEnv + "=" + self.String()}, worker.Handler{
+	g.process, err = worker.Start(command, append(g.run.workerEnv, OwnerEnv+"="+self.String()), worker.Handler{
 		Do: func(a worker.Answer) {
 			if c := g.asker(a.ID); a.Do == worker.DoEnter {
 				c.enter(a)
@@ -80,12 +80,9 @@ func (g *program) launch(command []string, self owner) (err error) {
 				go c.access(a)
 			}
 		},
-		Event: func(a worker.Answer) { g.client(a.Client).event(a) },
-		Late:  func(a worker.Answer) { g.asker(a.ID).answeredLate(a) },
-		Broken: func(err error) {
-			g.run.broken.CompareAndSwap(nil, &err)
-			g.run.cancel()
-		},
+		Event:  func(a worker.Answer) { g.client(a.Client).event(a) },
+		Late:   func(a worker.Answer) { g.asker(a.ID).answeredLate(a) },
+		Broken: g.run.breakOff,
 	})
 	return err
 }

@@ -26,6 +26,9 @@ type run struct {
 	log      *log.Logger
 	disturb  *disturbances
 
+	workerEnv []string
+	own       *ownEntries // of a user's lock; else nil
+
 	made   time.Time
 	began  atomic.Bool
 	start  time.Time // of the run
@@ -40,10 +43,14 @@ type run struct {
 	broken  atomic.Pointer[error] // the first *env.ProtocolError
 }
 
-func newRun(ctx context.Context, cfg env.Config, o env.Observer, logger *log.Logger) *run {
+func newRun(ctx context.Context, cfg env.Config, o env.Observer, opts Options) *run {
 	r := &run{
-		cfg: cfg, observer: o, log: logger, disturb: newDisturbances(),
-		made: time.Now(), random: map[string]*rand.Rand{},
+		cfg: cfg, observer: o, log: opts.logger(), disturb: newDisturbances(),
+		workerEnv: slices.Clip(opts.Env), made: time.Now(), random: map[string]*rand.Rand{},
+	}
+	if cfg.Lock.Own {
+		r.own = &ownEntries{Observer: o, granted: map[int64]bool{}}
+		r.observer = r.own
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	return r
@@ -55,6 +62,12 @@ func (r *run) protocolError() error {
 		return *err
 	}
 	return nil
+}
+
+// breakOff ends the run because of a *env.ProtocolError.
+func (r *run) breakOff(err error) {
+	r.broken.CompareAndSwap(nil, &err)
+	r.cancel()
 }
 
 // fakes reports whether the schedule moves a server's clock.
