@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
@@ -84,7 +85,7 @@ func (t *eventLog) Server(e history.Entry) {
 // newLedger returns the ledger of a master with the lock a, and of no entries.
 func newLedger(t *testing.T, got *eventLog) *ledger {
 	return &ledger{
-		view: view{names: []string{"a"}, observer: got, log: t.Logf}, entries: map[string]entry{},
+		view: view{observer: got, log: t.Logf}, keys: newKeys(&catalogue.Lock{}, []string{"a"}), entries: map[string]entry{},
 		makers: &makers{ops: map[[2]string]int64{}}, stray: map[string]bool{},
 	}
 }

@@ -101,14 +101,14 @@ func (e *Environment) addNode(names []string) {
 	if len(names) > 1 {
 		n = &node{observer: e.observer}
 	}
-	m := &makers{ops: map[[2]string]int64{}}
+	m, keys := &makers{ops: map[[2]string]int64{}}, newKeys(&e.cfg.Lock, e.cfg.Names)
 	for i, name := range names {
 		s := &server{
 			box: box{name: name, engine: e.engine, faked: e.fakes(name), meets: n != nil}, node: n,
 			fsync: e.cfg.Server.Fsync, command: storeCommand(e.cfg.Server.Fsync),
 			ledger: &ledger{
-				view:   view{names: e.cfg.Names, observer: e.observer, log: e.log.Printf, subject: name + " is"},
-				server: name, entries: map[string]entry{}, makers: m, stray: map[string]bool{},
+				view:   view{observer: e.observer, log: e.log.Printf, subject: name + " is"},
+				server: name, keys: keys, entries: map[string]entry{}, makers: m, stray: map[string]bool{},
 			},
 		}
 		if e.cfg.Server.Cluster {
@@ -131,7 +131,7 @@ func (e *Environment) addNode(names []string) {
 // learner follows.
 func (e *Environment) startEnsemble(image string) error {
 	g := newEnsemble(e.engine, len(e.layout.Ensemble))
-	x := &ensemble{servers: g, nodes: newNodes(e.cfg.Names, e.observer, e.log.Printf), cut: e.isCut}
+	x := &ensemble{servers: g, nodes: newNodes(&e.cfg.Lock, e.cfg.Names, e.observer, e.log.Printf), cut: e.isCut}
 	e.ensemble = x
 	for i, s := range g.Servers {
 		s.name = e.layout.Ensemble[i]

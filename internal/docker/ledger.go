@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 type ledger struct {
 	view
 	server  string
+	keys    *entryKeys
 	entries map[string]entry
 
 	// For a server that may get the data of another one, or its own older data; see
@@ -89,7 +89,7 @@ func (l *ledger) apply(a act, changes []change) {
 		l.dropLocked("%s was sent", a.words[0])
 	}
 	for _, c := range changes {
-		if !slices.Contains(l.names, c.key) {
+		if l.keys.lockOf(c.key) == "" {
 			continue
 		}
 		if a.by == nil || a.by.op <= 0 {
@@ -248,7 +248,7 @@ var (
 func (l *ledger) lose() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, key := range l.names {
+	for _, key := range l.keys.all() {
 		if e, ok := l.entries[key]; ok {
 			delete(l.entries, key)
 			l.report(history.Lose, key, e.op, 0)
@@ -277,4 +277,6 @@ func (l *ledger) compare(key string, there bool, at time.Duration) {
 }
 
 // report passes an event of the server to the observer.
-func (l *ledger) report(f, key string, op, by int64) { l.event(l.server, f, key, key, op, by) }
+func (l *ledger) report(f, key string, op, by int64) {
+	l.event(l.server, f, l.keys.lockOf(key), key, op, by)
+}

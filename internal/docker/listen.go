@@ -86,7 +86,7 @@ func (s *server) restore(f *feed, turn int) error {
 
 // compare compares the ledger with the server's data.
 func (s *server) compare(f *feed) error {
-	for _, key := range s.ledger.names {
+	for _, key := range s.ledger.keys.all() {
 		there, err := isThere(f.command, key)
 		if err != nil {
 			return err

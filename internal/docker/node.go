@@ -77,7 +77,7 @@ func isMaster(c *control) (bool, error) {
 // has returns a server's entries of locks, and the time by its wall clock.
 func (s *server) has(f *feed) (found map[string]entry, at time.Duration, err error) {
 	found = map[string]entry{}
-	for _, key := range s.ledger.names {
+	for _, key := range s.ledger.keys.all() {
 		value, err := f.command.do("GET", key)
 		if err != nil {
 			return nil, 0, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
@@ -16,6 +17,7 @@ import (
 // which client made or removed a node, whatever answer the client got.
 type nodes struct {
 	view
+	lock *catalogue.Lock
 	// beyond records that a transaction of that number exists.
 	beyond func(zxid int64)
 
@@ -45,8 +47,9 @@ type session struct {
 	password []byte
 }
 
-func newNodes(names []string, o env.Observer, log func(string, ...any)) *nodes {
+func newNodes(lock *catalogue.Lock, names []string, o env.Observer, log func(string, ...any)) *nodes {
 	return &nodes{
+		lock:     lock,
 		view:     view{names: names, observer: o, log: log, subject: "the ensemble is", changed: make(chan struct{})},
 		requests: map[ask]int64{}, live: map[string]znode{}, gone: map[string]bool{},
 		sessions: map[string][]session{}, closed: map[int64]bool{},
@@ -76,11 +79,11 @@ func (n *nodes) openSessions(client string) []session {
 
 // lockOf returns the lock whose entry the node at path is; "": none.
 func (n *nodes) lockOf(path string) string {
-	parent, child, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if child == "" || !slices.Contains(n.names, parent) {
+	i := strings.LastIndexByte(path, '/')
+	if i < 1 || i == len(path)-1 {
 		return ""
 	}
-	return parent
+	return n.lock.NameIn(path[1:i], n.names)
 }
 
 // commit handles a transaction that the named server reported as the leader.

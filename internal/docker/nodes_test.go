@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
 )
 
@@ -79,7 +80,7 @@ func TestNodes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var got eventLog
-			n := newNodes([]string{"a"}, &got, t.Logf)
+			n := newNodes(&catalogue.Lock{}, []string{"a"}, &got, t.Logf)
 			for a, op := range c.requests {
 				n.addRequest(a, op)
 			}
@@ -158,7 +159,7 @@ func TestZooKeeperTalk(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var said eventLog
-			n := newNodes([]string{"a"}, &said, t.Logf)
+			n := newNodes(&catalogue.Lock{}, []string{"a"}, &said, t.Logf)
 			n.beyond = func(int64) {}
 			n.addRequest(ask{7, 2}, 1)
 			n.addRequest(ask{7, 3}, 2)
@@ -198,7 +199,7 @@ func TestZooKeeperTalk(t *testing.T) {
 	}
 
 	var said eventLog
-	n := newNodes([]string{"a"}, &said, t.Logf)
+	n := newNodes(&catalogue.Lock{}, []string{"a"}, &said, t.Logf)
 	talk := &zookeeperTalk{nodes: n, client: "c1", replies: bufio.NewReader(bytes.NewReader(granted))}
 	r := bufio.NewReader(bytes.NewReader(slices.Concat(hello(0), request(xidPing, 11), request(1, opCreate), request(xidSetWatches, 101), request(0, opCloseSession))))
 	talk.request(r, 4)

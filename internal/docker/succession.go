@@ -54,7 +54,7 @@ func (l *ledger) adopt(had, found map[string]entry, at time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.role = roleMaster
-	for _, key := range l.names {
+	for _, key := range l.keys.all() {
 		old, ok := had[key]
 		now, there := found[key]
 		if ok && (!there || now.value != old.value) {

@@ -2,8 +2,6 @@ package sim
 
 import (
 	"iter"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -203,24 +201,10 @@ func (s *server) lockEntries(all iter.Seq2[string, int]) map[string]int {
 
 // lockOf returns the lock whose entry key is, or "".
 func (n *network) lockOf(key string) string {
-	word := key
-	if n.outside != nil && !n.counters[key] {
-		word = lastWord(key)
-	}
-	if slices.Contains(n.cfg.Names, word) {
-		return word
-	}
-	return ""
-}
-
-// lastWord returns the last word of a key or path: a user's lock may be called
-// "orders:{a}".
-func lastWord(key string) string {
-	words := strings.FieldsFunc(key, func(r rune) bool { return strings.ContainsRune("/:{}.-_", r) })
-	if len(words) == 0 {
+	if n.outside != nil && n.counters[key] {
 		return ""
 	}
-	return words[len(words)-1]
+	return n.cfg.Lock.NameIn(key, n.cfg.Names)
 }
 
 var effectNames = [...]string{
