@@ -99,8 +99,7 @@ func (r *Runner) Interrupted() bool { return r.Ctx.Err() != nil }
 // batch was set up for, the plan has the same faults with a longer lease.
 func (r *Runner) Plan(s *explore.Settings, i int) *harness.Plan {
 	plan := s.Plan(i)
-	lock, _ := catalogue.FindLock(plan.Lock)
-	if t := r.Lease(catalogue.NewLayout(&lock, plan.Server, plan.Options)); t > plan.Lease {
+	if t := r.Lease(plan.Layout()); t > plan.Lease {
 		slow := *s
 		slow.Lease, slow.Shape = t, workloads.Usual(t)
 		return slow.Plan(i)

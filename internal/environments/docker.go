@@ -3,7 +3,6 @@ package environments
 import (
 	"cmp"
 	"context"
-	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -23,9 +22,9 @@ import (
 // realServers is the environment with real servers in containers.
 type realServers struct {
 	batch.RealTime
-	lease time.Duration // 0: that of the layout
-	out   *outdir.Dir
-	log   io.Writer
+	lease   time.Duration // 0: that of the layout
+	out     *outdir.Dir
+	options docker.Options
 }
 
 func (e *realServers) Name() string { return "docker" }
@@ -73,7 +72,7 @@ func (e *realServers) Execute(ctx context.Context, plan *harness.Plan, name stri
 			}
 		}
 	}
-	j, err = harness.Live(plan, docker.Opener(ctx, docker.Options{Log: e.log}), begin)
+	j, err = harness.Live(plan, docker.Opener(ctx, e.options), begin)
 	if lost = cmp.Or(lost, f.Close()); lost != nil {
 		lost = outdir.Unwritable(lost)
 	}
@@ -86,6 +85,8 @@ func (e *realServers) Execute(ctx context.Context, plan *harness.Plan, name stri
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return j, fit, ctx.Err()
+	case batch.Misspoken(err) && plan.Worker == nil:
+		return j, fit, exit.Errorf(exit.Usage, "%w", err)
 	case batch.Misspoken(err):
 		return j, fit, exit.Errorf(exit.Usage, "%s: %w", strings.Join(plan.Worker, " "), err)
 	case err != nil:

@@ -26,6 +26,8 @@ type Opener struct {
 	Log  io.Writer // what real servers and workers report
 	Say  func(format string, args ...any)
 	Real func() // called before real servers are started
+	// Worker and Env are those of docker.Options, for a user's lock in Go.
+	Worker, Env []string
 }
 
 // Open opens the environment with a name. lease is that of its locks; 0 means the default.
@@ -55,7 +57,7 @@ func Describe(name string) batch.Description { return new(Opener).named(name, 0)
 
 func (o *Opener) named(name string, lease time.Duration) batch.Environment {
 	if name == "docker" {
-		return &realServers{lease: lease, out: o.Out, log: o.Log}
+		return &realServers{lease: lease, out: o.Out, options: docker.Options{Log: o.Log, Worker: o.Worker, Env: o.Env}}
 	}
 	return &simulator{lease: cmp.Or(lease, 10*time.Second), out: o.Out}
 }

@@ -84,6 +84,12 @@ func (p *Plan) underTest() (catalogue.Lock, bool) {
 	return lock, ok
 }
 
+// Layout returns the servers of the plan.
+func (p *Plan) Layout() catalogue.Layout {
+	lock, _ := p.underTest()
+	return catalogue.NewLayout(&lock, p.Server, p.Options)
+}
+
 // Config returns the configuration of the plan's environment.
 func (p *Plan) Config() (env.Config, error) {
 	lock, ok := p.underTest()
