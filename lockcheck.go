@@ -50,7 +50,8 @@ type Grant struct {
 	// Token is the fencing token, which grows with every grant; 0: none.
 	Token uint64
 	// Until is the time up to which the holder believes in the grant. Zero: for as long
-	// as its entry in the store lives, counted from the request that made it.
+	// as its entry in the store lives, counted from the request that made it; on docker,
+	// where entries are not looked into, it is then unknown.
 	Until time.Time
 	// Lost is closed when the lock finds out that the grant is lost; nil: it never does.
 	Lost <-chan struct{}
@@ -73,6 +74,10 @@ func (e *Env) Addr(i int) string { return e.site.Addrs()[i] }
 
 // Addrs returns the addresses of all servers that keep locks.
 func (e *Env) Addrs() []string { return e.site.Addrs() }
+
+// DSN returns the data source name of the MySQL server for go-sql-driver/mysql: user and
+// database lockcheck, no password.
+func (e *Env) DSN() string { return "lockcheck@tcp(" + e.Addr(0) + ")/lockcheck" }
 
 // Sentinels returns the addresses of the Sentinels. The name of their master is
 // redis-1.

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"math"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/names"
@@ -40,6 +42,10 @@ func within(what string, n, least, most int) error {
 // ZooKeeper returns an ensemble of three members.
 func ZooKeeper() Servers { return Servers{store: catalogue.StoreZooKeeper} }
 
+// MySQL returns a MySQL server: a MariaDB, unless LOCKCHECK_MYSQL_IMAGE names another.
+// It runs on Docker only.
+func MySQL() Servers { return Servers{store: catalogue.StoreMySQL} }
+
 // An Option changes what Test does.
 type Option func(*settings)
 
@@ -53,6 +59,7 @@ type settings struct {
 	seed      uint64
 	clients   int
 	on        string
+	brief     bool // the first run that proves something is the last
 }
 
 // Promise names the properties that the lock promises: exclusion, lease-exclusion,
@@ -64,10 +71,10 @@ func Promise(properties ...string) Option { return func(s *settings) { s.promise
 // fault. The default is all that apply.
 func Faults(names ...string) Option { return func(s *settings) { s.faults = names } }
 
-// Runs sets how many runs each fault gets; the default is 100.
+// Runs sets how many runs each fault gets; the default is 100, and 1 on docker.
 func Runs(n int) Option { return func(s *settings) { s.runs = n } }
 
-// For limits the time of the whole test; the default is 20 s.
+// For limits the time of the whole test; the default is 20 s, and no limit on docker.
 func For(d time.Duration) Option { return func(s *settings) { s.limit = d } }
 
 // Seed sets the seed of the first run; the default is 1. Run i has Seed + i.
@@ -96,15 +103,15 @@ func (s *settings) check() error {
 	switch {
 	case s.limit <= 0:
 		return fmt.Errorf("For(%v): it has to be positive", s.limit)
-	case s.on != env.Bubble && s.on != "docker":
-		return names.Unknown("environment", s.on, []string{env.Bubble, "docker"})
+	case s.on != env.Bubble && s.on != onDocker:
+		return names.Unknown("environment", s.on, []string{env.Bubble, onDocker})
 	}
 	return cmp.Or(within("Clients", s.clients, 1, 100), within("Runs", s.runs, 1, 1_000_000_000))
 }
 
 // newSettings applies the options and the flags.
 func newSettings(options []Option) *settings {
-	s := &settings{runs: 100, limit: 20 * time.Second, seed: 1, clients: 4, on: "bubble"}
+	s := &settings{runs: unset, limit: unset, seed: 1, clients: 4, on: env.Bubble}
 	for _, o := range options {
 		o(s)
 	}
@@ -117,5 +124,25 @@ func newSettings(options []Option) *settings {
 	if *onFlag != "" {
 		s.on = *onFlag
 	}
+	s.usual()
 	return s
+}
+
+// unset is a number that no option has set.
+const unset = -1
+
+// usual sets what depends on the environment. Real servers take seconds for each run: the
+// first that proves something is the last, and no time is enough for all faults.
+func (s *settings) usual() {
+	runs, limit := 100, 20*time.Second
+	if s.on == onDocker {
+		runs, limit = batch.Tries, math.MaxInt64
+		s.brief = s.runs == unset
+	}
+	if s.runs == unset {
+		s.runs = runs
+	}
+	if s.limit == unset {
+		s.limit = limit
+	}
 }

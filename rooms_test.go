@@ -28,8 +28,8 @@ var rooms = []string{
 	"locks/redis", "locks/zookeeper", "locks/mysql", "workloads", "internal/catalogue", "internal/names",
 	"internal/env", "internal/harness", "internal/explore",
 	"internal/sim", "internal/userlock", "internal/bubble", "internal/bubble/bubbletest", "internal/worker", "internal/docker", "internal/docker/dockertest",
-	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/environments", "internal/suite", "internal/ask", "internal/suiterun", "internal/summary", "internal/judging", "internal/merge", "internal/replay", "internal/cases", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
-	"cmd/lockcheck", "cmd/release", ".",
+	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/gotest", "internal/environments", "internal/suite", "internal/ask", "internal/suiterun", "internal/summary", "internal/judging", "internal/merge", "internal/replay", "internal/cases", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
+	"cmd/lockcheck", "cmd/release", ".", "docker",
 }
 
 // only are rooms that may import nothing of ours but what is listed.
@@ -57,6 +57,7 @@ var only = map[string][]string{
 	"internal/results":   {"history", "checker", "faults", "internal/catalogue", "internal/names", "internal/env", "internal/explore", "internal/exit", "internal/layout", "internal/rundir"},
 	"internal/outdir":    {"history", "checker", "internal/explore", "internal/exit", "internal/harness", "internal/names", "internal/rundir", "internal/results", "internal/terminal"},
 	"internal/batch":     {"checker", "faults", "workloads", "internal/catalogue", "internal/exit", "internal/env", "internal/harness", "internal/explore", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir"},
+	"internal/gotest":    {"internal/userlock", "internal/batch"},
 	"internal/ask":       {"history", "checker", "faults", "workloads", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/explore", "internal/rundir", "internal/batch", "internal/suite"},
 	"internal/suiterun":  {"history", "checker", "faults", "workloads", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/explore", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/suite", "internal/ask"},
 	"internal/summary":   {"checker", "faults", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/explore", "internal/layout", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/suite", "internal/ask"},
@@ -134,6 +135,34 @@ func TestExploringInTheSimulatorLinksNoContainers(t *testing.T) {
 	for pkg := range strings.FieldsSeq(string(out)) {
 		if strings.Contains(pkg, "testcontainers") || strings.Contains(pkg, "/moby/") || strings.HasPrefix(pkg, module+"internal/docker") {
 			t.Errorf("a room that explores in any environment depends on %s", pkg)
+		}
+	}
+}
+
+// A user's test in virtual time links neither containers nor our client libraries: the
+// import of package docker adds them.
+func TestTheGoAPILinksNoServers(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range strings.FieldsSeq(string(out)) {
+		for _, not := range []string{"testcontainers", "/moby/", module + "internal/docker", "redis/go-redis", "go-zookeeper/zk", "go-sql-driver/mysql"} {
+			if strings.Contains(pkg, not) {
+				t.Errorf("package lockcheck depends on %s", pkg)
+			}
+		}
+	}
+}
+
+// Package docker is imported for its init, which is the only one.
+func TestOnlyPackageDockerHasAnInit(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if ok && f.Recv == nil && (f.Name.Name == "init") != (s.path == "docker/docker.go") {
+				t.Errorf("%s: %s", s.set.Position(f.Pos()), f.Name.Name)
+			}
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"flag"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/bubble"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
@@ -39,6 +40,8 @@ type suite struct {
 	promise  checker.Promise
 	lock     *catalogue.Lock
 	maker    func(*testing.T) env.Simulator
+	call     string         // names this call of Test
+	real     *batch.Runner  // real servers; nil: in the bubble
 	kinds    []faults.Fault // the zero Fault: none
 	works    []workloads.Workload
 	table    []row // without a promise
@@ -50,20 +53,24 @@ type suite struct {
 // replayed first the next time.
 func Test(t *testing.T, servers Servers, factory func(*Env) (Lock, error), options ...Option) {
 	t.Helper()
+	call := callOf(t)
+	if serves(call, factory) {
+		return
+	}
 	seedable(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // client libraries leave much behind in each run
-	x, err := newSuite(t, servers, factory, newSettings(options))
+	x, err := newSuite(t, call, servers, factory, newSettings(options))
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)
 	}
 	x.test()
 }
 
-func newSuite(t *testing.T, servers Servers, factory func(*Env) (Lock, error), s *settings) (*suite, error) {
+func newSuite(t *testing.T, call string, servers Servers, factory func(*Env) (Lock, error), s *settings) (*suite, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	x := &suite{t: t, settings: s}
+	x := &suite{t: t, call: call, settings: s}
 	if x.lock = bubble.Lock(t.Name(), servers.store, servers.nodes, servers.replicas); servers.err != nil {
 		return nil, servers.err
 	}
@@ -86,6 +93,14 @@ func newSuite(t *testing.T, servers Servers, factory func(*Env) (Lock, error), s
 		}
 		x.works = append(x.works, w)
 	}
+	switch {
+	case s.on == onDocker:
+		if err := x.open(); err != nil {
+			return nil, err
+		}
+	case servers.store == catalogue.StoreMySQL:
+		return nil, errors.New("MySQL runs on Docker only: -lockcheck.on=docker")
+	}
 	return x, x.chooseFaults()
 }
 
@@ -94,7 +109,7 @@ func (x *suite) chooseFaults() error {
 	if x.settings.faults == nil {
 		x.kinds = []faults.Fault{{}}
 		for _, f := range faults.All() {
-			if bubble.Applies(x.lock, f) == nil {
+			if x.applies(f) == nil {
 				x.kinds = append(x.kinds, f)
 			}
 		}
@@ -107,13 +122,22 @@ func (x *suite) chooseFaults() error {
 		case !ok:
 			return names.Unknown("fault", name, append(names.Faults(), none))
 		default:
-			if err := bubble.Applies(x.lock, f); err != nil {
+			if err := x.applies(f); err != nil {
 				return err
 			}
 		}
 		x.kinds = append(x.kinds, f)
 	}
 	return nil
+}
+
+// applies returns an error that says why a fault does not apply to the lock here, or nil
+// if it does.
+func (x *suite) applies(f faults.Fault) error {
+	if x.real != nil {
+		return x.strikes(f)
+	}
+	return bubble.Applies(x.lock, f)
 }
 
 // test runs the subtests.
@@ -141,6 +165,10 @@ func (x *suite) test() {
 func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 	t.Helper()
 	s := x.batch(f, limit)
+	if x.real != nil {
+		x.realFault(t, f, s)
+		return
+	}
 	if x.repeats(t, s) {
 		return
 	}
@@ -221,12 +249,7 @@ func (x *suite) violated(t *testing.T, s *explore.Settings, r *explore.Result, p
 		}
 	}
 	dir := filepath.Join(directory(t), string(p))
-	if err := rundir.Save(dir, j); err != nil {
-		t.Errorf("lockcheck: no files are kept: %v", err)
-	}
-	if f := flag.Lookup("test.artifacts"); f != nil && f.Value.String() == "true" {
-		rundir.Save(filepath.Join(t.ArtifactDir(), string(p)), j)
-	}
+	keep(t, dir, j, p)
 	again := fmt.Sprintf("go test -run '%s' -lockcheck.seed=%d -lockcheck.runs=1", pattern(t.Name()), seed)
 	t.Fatalf("%s\n\n%s\nFiles    %s\nAgain    %s", title, story(t, j), dir, again)
 }
@@ -245,9 +268,16 @@ func (x *suite) replay(t *testing.T, file string) {
 		t.Fatalf("lockcheck: %v", err)
 	}
 	plan.Promises = x.promise.Strings()
-	j, _, err := harness.Simulate(x.maker(t), plan)
-	if err != nil {
-		t.Fatalf("lockcheck: %s: %v", file, err)
+	var j *harness.Judged
+	switch {
+	case plan.On != x.settings.on:
+		t.Fatalf("lockcheck: the run of %s is one on %s: add -lockcheck.on=%s", filepath.Dir(file), plan.On, plan.On)
+	case x.real != nil:
+		j = x.realReplay(t, plan)
+	default:
+		if j, _, err = harness.Simulate(x.maker(t), plan); err != nil {
+			t.Fatalf("lockcheck: %s: %v", file, err)
+		}
 	}
 	for _, p := range checker.Properties {
 		if j.Outcome(p) == checker.Violated && x.promise.Covers(p) {

@@ -1,0 +1,34 @@
+// Package docker lets the tests of package lockcheck run on real servers, in containers.
+// It is imported for that effect only:
+//
+//	import _ "github.com/lockcheck/lockcheck/docker"
+//
+// Then go test -lockcheck.on=docker starts Redis, ZooKeeper or MariaDB, and the test
+// itself once for each client. A pause is SIGSTOP, a crash SIGKILL.
+package docker
+
+import (
+	"context"
+	"io"
+
+	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/environments"
+	"github.com/lockcheck/lockcheck/internal/gotest"
+	"github.com/lockcheck/lockcheck/internal/outdir"
+	"github.com/lockcheck/lockcheck/internal/userlock"
+	"github.com/lockcheck/lockcheck/internal/worker"
+)
+
+func init() {
+	gotest.Register(gotest.Real{
+		Open: func(ctx context.Context, s gotest.Setup) (*batch.Runner, error) {
+			o := environments.Opener{
+				Out: &outdir.Dir{Path: s.Dir}, Log: s.Log, Say: s.Say, Real: func() {}, Worker: s.Worker, Env: s.Env,
+			}
+			return o.Open(ctx, "docker", 0)
+		},
+		Serve: func(in io.Reader, out io.Writer, make userlock.Maker) error {
+			return worker.Serve(context.Background(), in, out, worker.Own(make))
+		},
+	})
+}
