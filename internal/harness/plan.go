@@ -93,9 +93,9 @@ func (p *Plan) Layout() catalogue.Layout {
 // Config returns the configuration of the plan's environment.
 func (p *Plan) Config() (env.Config, error) {
 	lock, ok := p.underTest()
-	if !ok && p.On == env.Bubble {
+	if !ok && (p.On == env.Bubble || p.Worker == nil && strings.HasPrefix(p.Lock, "Test")) {
 		test, _, _ := strings.Cut(p.Lock, "/")
-		return env.Config{}, fmt.Errorf("%s is the lock of a Go test, which replays it: go test -run '^%s$' -lockcheck.replay=DIR", p.Lock, test)
+		return env.Config{}, fmt.Errorf("%s is the lock of a Go test, which replays it: go test -run '^%s$' -lockcheck.on=%s -lockcheck.replay=DIR", p.Lock, test, p.On)
 	}
 	if !ok && p.Worker == nil {
 		return env.Config{}, fmt.Errorf("no lock %q", p.Lock)

@@ -214,6 +214,24 @@ func TestPlansSurviveWritingAndReading(t *testing.T) {
 	}
 }
 
+// The run of a Go test is replayed by that test, which has the lock.
+func TestPlansOfGoTests(t *testing.T) {
+	for _, on := range []string{env.Bubble, "docker"} {
+		p := randomPlan("redis-set-lua", "partition", 1)
+		p.Use(&catalogue.Lock{ID: "TestOrders/small"})
+		p.On = on
+		var b bytes.Buffer
+		must(t, p.Write(&b))
+		text := b.String()
+		if _, err := ReadPlan(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "go test -run '^TestOrders$' -lockcheck.on="+on) {
+			t.Errorf("on %s: %v", on, err)
+		}
+		if _, err := ReadPlanOf(strings.NewReader(text), &catalogue.Lock{ID: p.Lock}); err != nil {
+			t.Errorf("on %s, by its test: %v", on, err)
+		}
+	}
+}
+
 func TestReadPlanRejectsInvalidPlans(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":          ``,
