@@ -87,7 +87,7 @@ func Clients(n int) Option { return func(s *settings) { s.clients = n } }
 func Workload(names ...string) Option { return func(s *settings) { s.workloads = names } }
 
 // On sets where the test runs: bubble, in virtual time, which is the default, or docker,
-// on real servers.
+// on real servers, which needs an import of package docker.
 func On(environment string) Option { return func(s *settings) { s.on = environment } }
 
 // These flags of go test override the options.

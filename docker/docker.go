@@ -4,7 +4,11 @@
 //	import _ "github.com/lockcheck/lockcheck/docker"
 //
 // Then go test -lockcheck.on=docker starts Redis, ZooKeeper or MariaDB, and the test
-// itself once for each client. A pause is SIGSTOP, a crash SIGKILL.
+// binary once for each client. A pause is SIGSTOP, a crash SIGKILL.
+//
+// In the process of a client, which has the environment variable LOCKCHECK_WORKER, the code
+// before lockcheck.Test runs as usual, TestMain included. lockcheck.Test never returns
+// there, and os.Stdout is os.Stderr.
 package docker
 
 import (
