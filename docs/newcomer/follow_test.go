@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // block is a block of code on a page. A page that can be followed has three kinds:
@@ -52,14 +53,18 @@ func blocks(page string) (list []block) {
 	return list
 }
 
+// watcher gets each command of a page, its output, and the time that processors spent.
+type watcher func(command, out string, cpu time.Duration)
+
 // follow follows a page in dir, and returns the error of the first step that differs.
-func follow(dir, page string) error {
+// seen may be nil.
+func follow(dir, page string, seen watcher) error {
 	steps := 0
 	for _, b := range blocks(page) {
 		var err error
 		switch {
 		case b.language == "console":
-			err = converse(dir, b.text)
+			err = converse(dir, b.text, seen)
 		case b.file == "":
 			continue
 		case b.created:
@@ -119,7 +124,7 @@ func change(path string, diff []string) error {
 
 // converse runs the commands of a block, and compares their output and success with
 // the block.
-func converse(dir string, text []string) error {
+func converse(dir string, text []string, seen watcher) error {
 	for i := 0; i < len(text); {
 		command, ok := strings.CutPrefix(text[i], "$ ")
 		if !ok {
@@ -137,6 +142,9 @@ func converse(dir string, text []string) error {
 		out, err := cmd.CombinedOutput()
 		if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 			return err
+		}
+		if seen != nil {
+			seen(command, string(out), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 		}
 		if (err != nil) != fails {
 			return fmt.Errorf("$ %s\nfailed: %v, and the page says: %v\n%s", command, err != nil, fails, out)

@@ -28,7 +28,7 @@ func TestTheLockOfThePageCanBeAdded(t *testing.T) {
 	copyTree(t, dir)
 	t.Setenv("GOFLAGS", "-trimpath") // one build cache for every copy
 	for _, page := range []string{"docs/add-a-lock.md", "docs/add-a-case.md"} {
-		if err := follow(dir, read(t, page)); err != nil {
+		if err := follow(dir, read(t, page), nil); err != nil {
 			t.Fatalf("%s, %v", page, err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestAWrongStepIsNoticed(t *testing.T) {
 		"a success unannounced":   {console("$ echo FAIL\nFAIL"), false},
 		"no command":              {console("echo one"), false},
 	} {
-		if err := follow(t.TempDir(), tt.page); (err == nil) != tt.right {
+		if err := follow(t.TempDir(), tt.page, nil); (err == nil) != tt.right {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
