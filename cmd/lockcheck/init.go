@@ -21,7 +21,8 @@ func (a *app) initCommand() *cobra.Command {
 		Short: "Write a first suite, and a lock that it tests",
 		Long: `Writes lockcheck.yaml, a suite with comments, and worker.py, a lock in Python.
 The suite tests this lock on docker, and a built-in lock in sim. If one of the
-files exists, it writes nothing.`,
+files exists, it writes nothing. A lock in Go needs go test only: see
+docs/go-test.md.`,
 		Example: `  lockcheck init && lockcheck suite`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("out") {

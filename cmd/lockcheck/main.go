@@ -111,6 +111,7 @@ func (a *app) root() *cobra.Command {
              lockcheck case redis-get-del-race          one of them, explained
              lockcheck run redis-set-lua --fault pause  search for violations
              lockcheck init                             test your own lock
+             docs/go-test.md                            the same, in Go
 
 lockcheck runs the clients of a lock while it pauses them, sets clocks, restarts
 servers and cuts the network. It records what every client saw, judges that

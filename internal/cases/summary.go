@@ -77,7 +77,7 @@ func (to *Stage) caseSummary(on string, cases []Result) {
 	to.unexpectedCases(on, cases)
 	to.Printf("\n")
 	to.Paragraph(9, "Stories  lockcheck case --all prints every story, lockcheck case ID one of them; lockcheck list cases lists the IDs")
-	to.Paragraph(9, "Yours    lockcheck init writes what you need to test your own lock")
+	to.Paragraph(9, "Yours    lockcheck init writes what you need to test your own lock; a lock in Go needs go test only (docs/go-test.md)")
 	to.Printf("\n")
 }
 
