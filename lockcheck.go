@@ -1,16 +1,21 @@
-// Package lockcheck tests a distributed lock that is written in Go: many runs under
-// faults, in virtual time, with the lock's own code and its own client library.
+// Package lockcheck tests distributed locks that are written in Go. A test runs the lock's
+// own code and its own client library, both unchanged, thousands of times in virtual time,
+// while clients pause, servers restart and messages get lost.
 //
 //	func TestOrderLock(t *testing.T) {
 //		lockcheck.Test(t, lockcheck.Redis(1), newOrderLock, lockcheck.Promise("ownership", "liveness"))
 //	}
 //
-// In each run several clients take the lock, read and write what it guards, and release
-// it, while one kind of fault strikes. Each run has a seed and repeats. The judge reads
-// what every client and server saw, and a violation is explained as a story.
+// Here newOrderLock is a function that makes the [Lock] of one client: it connects through
+// the [Env] that it gets.
 //
-// docs/go-test.md is a tutorial. The command lockcheck judges histories, and tests locks
-// in other languages.
+// In each run several clients take the lock, read and write what it guards, and release
+// it, while one kind of fault strikes. lockcheck records what every client and server saw,
+// and checks the properties that the lock promises. It explains a violation as a story. A
+// seed gives the same run each time.
+//
+// docs/go-test.md is a tutorial. The command in cmd/lockcheck judges histories, and tests
+// locks in other languages.
 package lockcheck
 
 import (
@@ -27,37 +32,42 @@ import (
 
 // Lock is one client's handle on a lock. Only Acquire is required.
 type Lock struct {
-	// Acquire takes the named lock. It waits until ctx ends, or returns an error for which
-	// Refused returns true; then it is called again after a while.
+	// Acquire takes the named lock. It may wait for the lock until ctx ends. It may also
+	// return an error for which Refused returns true: then it is called again after a while.
 	Acquire func(ctx context.Context, name string) (Grant, error)
-	// Try is Acquire without a wait: an error for which Refused returns true is its no.
+	// Try takes the named lock without a wait. If another client has it, Try returns an
+	// error for which Refused returns true.
 	Try func(ctx context.Context, name string) (Grant, error)
-	// Close ends the client's connections at the end of a run.
+	// Close closes the client's connections at the end of a run.
 	Close func() error
-	// Refused reports whether an error of Acquire says for certain that somebody else
-	// holds the lock. NotHeld reports whether an error of Release says for certain that
-	// the client does not hold it. All other errors are uncertain: the lock may have been
-	// taken, or released.
-	Refused, NotHeld func(err error) bool
+	// Refused reports whether an error of Acquire or Try means that certainly the client did
+	// not get the lock, because another client has it.
+	Refused func(err error) bool
+	// NotHeld reports whether an error of Release or Extend means that certainly the client
+	// does not hold the lock. An error that neither function names, such as a timeout, is
+	// uncertain: the operation may have had its effect.
+	NotHeld func(err error) bool
 }
 
-// Grant is what Acquire got. Only Release is required.
+// Grant is the result of a successful Acquire or Try. Only Release is required.
 type Grant struct {
+	// Release releases the lock. It must return soon after ctx ends.
 	Release func(ctx context.Context) error
-	// Extend makes the lease as long as a new one from now on, and returns its end as
-	// Until is meant.
+	// Extend prolongs the lease to a whole one from now on, and returns the new Until.
 	Extend func(ctx context.Context) (until time.Time, err error)
-	// Token is the fencing token, which grows with every grant; 0: none.
+	// Token is the fencing token, which grows with every grant; 0: none. The resource
+	// that the lock guards rejects tokens that are smaller than the last one.
 	Token uint64
-	// Until is the time up to which the holder believes in the grant. Zero: for as long
-	// as its entry in the store lives, counted from the request that made it; on docker,
+	// Until is the time up to which the holder relies on the grant. The default is the
+	// lifetime of the lock's entry in the store, from the request that made it; on docker,
 	// where entries are not looked into, it is then unknown.
 	Until time.Time
-	// Lost is closed when the lock finds out that the grant is lost; nil: it never does.
+	// Lost is a channel that the lock closes when it notices that the grant is lost. From
+	// then on the holder does not rely on it. Optional.
 	Lost <-chan struct{}
 }
 
-// Env is what one client has: its way to the servers, and the length of its leases.
+// Env is the environment of one client: the way to the servers, and the length of leases.
 type Env struct {
 	site userlock.Site
 	rand *rand.Rand
@@ -66,7 +76,7 @@ type Env struct {
 // Client returns the client's name, such as c1.
 func (e *Env) Client() string { return e.site.Client() }
 
-// Lease returns T, the length of a lease or of a session.
+// Lease returns the length of a lease or of a session.
 func (e *Env) Lease() time.Duration { return e.site.Lease() }
 
 // Addr returns the address of server i, from 0.
@@ -83,20 +93,20 @@ func (e *Env) DSN() string { return "lockcheck@tcp(" + e.Addr(0) + ")/lockcheck"
 // redis-1.
 func (e *Env) Sentinels() []string { return e.site.Sentinels() }
 
-// DialContext connects to a server. It is the Dialer of go-redis.
+// DialContext connects to a server of the run. Use it as the Dialer of go-redis.
 func (e *Env) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	return e.site.DialContext(ctx, network, addr)
 }
 
-// DialTimeout connects to a server within a time. It is the Dialer of go-zookeeper.
+// DialTimeout connects to a server of the run. Use it with zk.WithDialer of go-zookeeper.
 func (e *Env) DialTimeout(network, addr string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	return e.DialContext(ctx, network, addr)
 }
 
-// Rand returns the client's source of random numbers. Those of math/rand and crypto/rand
-// repeat with the seed, too; those of math/rand/v2 do not.
+// Rand returns the client's source of random numbers, which depends on the seed of the run.
+// So do math/rand and crypto/rand. The global functions of math/rand/v2 do not.
 func (e *Env) Rand() *rand.Rand { return e.rand }
 
 // ownLock is a Lock as environments see it.

@@ -20,7 +20,7 @@ type Servers struct {
 	err             error
 }
 
-// Redis returns n independent Redis servers, such as 1, or 5 for Redlock.
+// Redis returns n independent Redis servers: 1 for most locks, 5 for Redlock.
 func Redis(n int) Servers {
 	return Servers{store: catalogue.StoreRedis, nodes: n, err: within("Redis", n, 1, 9)}
 }
@@ -63,18 +63,19 @@ type settings struct {
 }
 
 // Promise names the properties that the lock promises: exclusion, lease-exclusion,
-// ownership, fencing, resource, answers, liveness, handover. Without it the test fails,
-// and says what held.
+// ownership, fencing, resource, answers, liveness, handover. docs/properties.md describes
+// them. Without a promise the test fails, and prints which properties held.
 func Promise(properties ...string) Option { return func(s *settings) { s.promises = properties } }
 
 // Faults names the faults, each of which gets runs of its own; none is a run without a
-// fault. The default is all that apply.
+// fault. The default is none and all faults that apply to the servers.
 func Faults(names ...string) Option { return func(s *settings) { s.faults = names } }
 
 // Runs sets how many runs each fault gets; the default is 100, and 1 on docker.
 func Runs(n int) Option { return func(s *settings) { s.runs = n } }
 
-// For limits the time of the whole test; the default is 20 s, and no limit on docker.
+// For limits the time of the whole test; the default is 20 s, and no limit on docker. Each
+// fault gets the same share. If a share is over, the fault has fewer runs.
 func For(d time.Duration) Option { return func(s *settings) { s.limit = d } }
 
 // Seed sets the seed of the first run; the default is 1. Run i has Seed + i.
@@ -83,11 +84,12 @@ func Seed(n uint64) Option { return func(s *settings) { s.seed = n } }
 // Clients sets how many clients want the lock; the default is 4.
 func Clients(n int) Option { return func(s *settings) { s.clients = n } }
 
-// Workload names what clients do (lockcheck list workloads); the default is usual.
+// Workload names what clients do; the default is usual. The command lockcheck list workloads
+// describes them.
 func Workload(names ...string) Option { return func(s *settings) { s.workloads = names } }
 
-// On sets where the test runs: bubble, in virtual time, which is the default, or docker,
-// on real servers, which needs an import of package docker.
+// On sets where the test runs: in bubble, which is the default, time is virtual; on docker
+// servers and time are real, which needs an import of package docker.
 func On(environment string) Option { return func(s *settings) { s.on = environment } }
 
 // These flags of go test override the options.

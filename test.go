@@ -47,10 +47,13 @@ type suite struct {
 	table    []row // without a promise
 }
 
-// Test tests a lock. The factory is called once for each client of a run, and returns that
-// client's Lock. Each fault is a subtest. A failure prints the story of the shortest run
-// that was found, and how to repeat it, and its files stay in testdata/lockcheck: they are
-// replayed first the next time.
+// Test tests a lock. It calls the factory once for each client of a run. The factory returns
+// the client's Lock.
+//
+// Each fault is a subtest. If a run violates a promise, the test fails, and prints the story
+// of the shortest such run that it found, and the command that repeats it. It saves that
+// run in testdata/lockcheck, and replays it first the next time. Without [Promise] the test
+// fails, and prints the promise that its runs support.
 func Test(t *testing.T, servers Servers, factory func(*Env) (Lock, error), options ...Option) {
 	t.Helper()
 	call := callOf(t)
