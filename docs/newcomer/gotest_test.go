@@ -126,6 +126,7 @@ func limit(t *testing.T, command, out string, cpu, most time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("$ %s: %v, cpu %v", command, wall, cpu)
 	if took := min(wall, cpu); took > most {
 		t.Errorf("$ %s\ntook %v, want at most %v", command, took, most)
 	}
