@@ -76,7 +76,9 @@ var failing = map[string]func(*testing.T){
 	"a workload that does not fit": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Workload("finally"))
 	},
-	"unknown property": func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("fenced")) },
+	"no factory":          func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), nil) },
+	"a no without a name": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) { l.Refused = nil }),
+	"unknown property":    func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("fenced")) },
 	"nothing reached": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), owned, lockcheck.Promise("lease-exclusion"), lockcheck.Faults("pause"), lockcheck.Runs(1), lockcheck.Clients(1))
 	},
@@ -195,6 +197,8 @@ func TestFailures(t *testing.T) {
 		"no clients":                     {"Clients(0): it goes from 1 to 100"},
 		"nowhere":                        {`no environment "mars"`},
 		"a workload that does not fit":   {"finally needs a lock that releases by name"},
+		"no factory":                     {"the factory is nil"},
+		"a no without a name":            {"somebody else has it", "let Refused return true for it"},
 		"unknown property":               {`no property "fenced"`},
 		"nothing reached":                {"1 run under pause:"},
 		"the factory panics":             {"the factory panicked: boom", "lockcheck_test.go"},

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/bubble"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
@@ -40,9 +42,10 @@ type suite struct {
 	promise  checker.Promise
 	lock     *catalogue.Lock
 	maker    func(*testing.T) env.Simulator
-	call     string         // names this call of Test
-	real     *batch.Runner  // real servers; nil: in the bubble
-	kinds    []faults.Fault // the zero Fault: none
+	refuses  func(error) bool // of the lock of the last client; nil: it has none, or there was no client
+	call     string           // names this call of Test
+	real     *batch.Runner    // real servers; nil: in the bubble
+	kinds    []faults.Fault   // the zero Fault: none
 	works    []workloads.Workload
 	table    []row // without a promise
 }
@@ -77,7 +80,14 @@ func newSuite(t *testing.T, call string, servers Servers, factory func(*Env) (Lo
 	if x.lock = bubble.Lock(t.Name(), servers.store, servers.nodes, servers.replicas); servers.err != nil {
 		return nil, servers.err
 	}
-	make := userFactory(factory)
+	if factory == nil {
+		return nil, errors.New("the factory is nil")
+	}
+	make := userFactory(func(e *Env) (Lock, error) {
+		l, err := factory(e)
+		x.refuses = l.Refused
+		return l, err
+	})
 	x.maker = func(t *testing.T) env.Simulator { return bubble.Simulator(t, make) }
 	for _, name := range s.promises {
 		p := checker.Property(name)
@@ -154,6 +164,9 @@ func (x *suite) test() {
 	for i, f := range x.kinds {
 		left := x.settings.limit - time.Since(start)
 		share := max(left/time.Duration(len(x.kinds)-i), time.Millisecond)
+		if strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
+			share = x.settings.limit // for the faults that it selects
+		}
 		x.t.Run(cmp.Or(f.Name, none), func(t *testing.T) {
 			t.Helper()
 			x.fault(t, f, share)
@@ -175,11 +188,14 @@ func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 	if x.repeats(t, s) {
 		return
 	}
-	if !chosen() {
+	if !chosen() && x.promise != nil {
 		saved, _ := filepath.Glob(filepath.Join(directory(t), "*", rundir.ScheduleFile))
 		for _, file := range saved {
 			x.replay(t, file)
 		}
+	}
+	if f.Name == "" {
+		x.unnamed(t, s)
 	}
 	r, err := explore.Random(t.Context(), x.maker(t), s, nil)
 	if err != nil {
@@ -197,7 +213,7 @@ func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 		}
 	}
 	if cell.Verdict != results.Held {
-		t.Fatalf("lockcheck: %s under %s: %s", names.Count(r.Runs, "run"), cmp.Or(f.Name, "no fault"), cell.Reason)
+		t.Fatalf("lockcheck: %s%s under %s: %s", names.Count(r.Runs, "run"), x.cut(r), cmp.Or(f.Name, "no fault"), cell.Reason)
 	}
 	t.Logf("%s held in %s%s", strings.Join(x.settings.promises, ", "), names.Count(r.Runs, "run"), x.cut(r))
 }
@@ -220,7 +236,26 @@ func (x *suite) batch(f faults.Fault, limit time.Duration) *explore.Settings {
 	if f.Name != "" {
 		s.Kinds = []faults.Fault{f}
 	}
+	if f.On == faults.OnServer && x.lock.Nodes > 1 { // fewer servers are no majority
+		s.Count = explore.Exactly(x.lock.Nodes/2 + 1)
+	}
 	return s
+}
+
+// unnamed fails the test if an acquire fails without a fault by an error that Refused does
+// not know, because there is none: the error may be the no of the lock.
+func (x *suite) unnamed(t *testing.T, s *explore.Settings) {
+	t.Helper()
+	j, _, err := harness.Simulate(x.maker(t), s.Plan(0))
+	if err != nil {
+		t.Fatalf("lockcheck: %v", err)
+	}
+	for i := range j.History.Entries {
+		e := &j.History.Entries[i]
+		if x.refuses == nil && e.Type == history.Info && e.F == history.Acquire && e.Error != history.ErrTimeout && !strings.Contains(e.Text, context.DeadlineExceeded.Error()) {
+			t.Fatalf("lockcheck: an acquire of %s failed although nothing was wrong: %q. If that says for certain that somebody else holds the lock, let Refused return true for it. Else each such acquire counts as one that may have succeeded", e.Client, e.Text)
+		}
+	}
 }
 
 const (
