@@ -110,6 +110,7 @@ func (w *World) Run() (err error) {
 	}()
 	synctest.Test(w.t, func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, w.seed)
+		//lint:ignore SA1019 libraries draw from the global source
 		rand.Seed(int64(w.seed))
 		time.Sleep(time.Until(sim.Epoch())) // the servers' wall clocks show that time, too
 		w.start, w.some, w.timer = time.Now(), make(chan struct{}, 1), time.NewTimer(longest)

@@ -70,8 +70,10 @@ func TestNaive(t *testing.T) {
 		return naive{goredis.NewClient(&goredis.Options{Addr: s.Addrs()[0], Dialer: s.DialContext, MaxRetries: -1}), s}, nil
 	})
 	pause, _ := faults.Find("pause")
-	s := &explore.Settings{Lock: "naive", Use: lock, On: "sim", Lease: 10 * time.Second, Kinds: []faults.Fault{pause},
-		Clients: explore.Exactly(4), Acquires: explore.Exactly(5), Count: explore.AnyCount, Seed: 1, Runs: 200, Jobs: 1}
+	s := &explore.Settings{
+		Lock: "naive", Use: lock, On: "sim", Lease: 10 * time.Second, Kinds: []faults.Fault{pause},
+		Clients: explore.Exactly(4), Acquires: explore.Exactly(5), Count: explore.AnyCount, Seed: 1, Runs: 200, Jobs: 1,
+	}
 	start := time.Now()
 	r, err := explore.Random(t.Context(), sim, s, nil)
 	if err != nil {
@@ -90,8 +92,10 @@ func TestStory(t *testing.T) {
 		return naive{goredis.NewClient(&goredis.Options{Addr: s.Addrs()[0], Dialer: s.DialContext, MaxRetries: -1}), s}, nil
 	})
 	pause, _ := faults.Find("pause")
-	s := &explore.Settings{Lock: "naive", Use: lock, On: "sim", Lease: 10 * time.Second, Kinds: []faults.Fault{pause},
-		Clients: explore.Exactly(2), Acquires: explore.Exactly(2), Count: explore.AnyCount, Seed: 1, Runs: 200, Jobs: 1}
+	s := &explore.Settings{
+		Lock: "naive", Use: lock, On: "sim", Lease: 10 * time.Second, Kinds: []faults.Fault{pause},
+		Clients: explore.Exactly(2), Acquires: explore.Exactly(2), Count: explore.AnyCount, Seed: 1, Runs: 200, Jobs: 1,
+	}
 	j, _, err := harness.Simulate(sim, s.Plan(0))
 	if err != nil {
 		t.Fatal(err)

@@ -73,6 +73,7 @@ func (l Library) Kinds() (kinds []faults.Fault) {
 func Seedable(t *testing.T) {
 	t.Helper()
 	t.Setenv("GODEBUG", os.Getenv("GODEBUG")+",randseednop=0")
+	//lint:ignore SA1019 libraries draw from the global source
 	rand.Seed(1)
 }
 
