@@ -24,7 +24,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"time"
-	"unsafe"
 
 	"github.com/lockcheck/lockcheck/internal/userlock"
 	"github.com/lockcheck/lockcheck/locks"
@@ -172,9 +171,6 @@ func (l *ownLock) Close() error {
 	}
 	return l.Lock.Close()
 }
-
-// Identity implements userlock.Lock. Two values of one function are the same closure.
-func (l *ownLock) Identity() any { return *(*unsafe.Pointer)(unsafe.Pointer(&l.Lock.Acquire)) }
 
 // ownGrant is a Grant as environments see it.
 type ownGrant struct {

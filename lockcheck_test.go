@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,10 @@ var failing = map[string]func(*testing.T){
 			return g, err
 		}
 	}),
+	"it ends its goroutine": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
+		l.Acquire = func(context.Context, string) (lockcheck.Grant, error) { runtime.Goexit(); panic("unreachable") }
+	}),
+	"Close panics": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) { l.Close = func() error { panic("shut") } }),
 	"a panic": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
 		l.Acquire = func(context.Context, string) (lockcheck.Grant, error) { panic("ouch") }
 	}),
@@ -206,8 +211,10 @@ func TestFailures(t *testing.T) {
 		"the factory fails":              {"the factory failed: unexpected EOF"},
 		"no acquire":                     {"the factory returned a Lock without Acquire"},
 		"no release":                     {"Acquire returned a Grant without Release"},
-		"one lock for all":               {"the factory returned the same lock for"},
+		"one lock for all":               {"this client has made no connection"},
 		"a release without an end":       {"Release has not returned, 1m40s after its context ended"},
+		"it ends its goroutine":          {"has ended the goroutine that called it"},
+		"Close panics":                   {"Close panicked: shut"},
 		"a panic":                        {"Acquire panicked: ouch", "lockcheck_test.go"},
 		"a command that the model lacks": {"redis-1: the model of this server has no ZADD: run with -lockcheck.on=docker"},
 		"an address of nobody":           {"no server listens on 10.9.9.9:6379: the servers are at [10.0.0.1:6379]"},

@@ -73,8 +73,8 @@ func (x *suite) open() error {
 
 // command returns the command of one client's process: the program, for one test, with
 // those of its flags that are not go test's or ours.
-func command(program, test string) []string {
-	words := []string{program, "-test.run=" + pattern(test), "-test.count=1"}
+func command(program, test string, flags ...string) []string {
+	words := append([]string{program, "-test.run=" + pattern(test), "-test.count=1"}, flags...)
 	flag.Visit(func(f *flag.Flag) {
 		if !strings.HasPrefix(f.Name, "test.") && !strings.HasPrefix(f.Name, "lockcheck.") {
 			words = append(words, "-"+f.Name+"="+f.Value.String())

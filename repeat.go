@@ -2,6 +2,7 @@ package lockcheck
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/explore"
@@ -19,15 +21,24 @@ import (
 // testing.
 const repeatEnv = "LOCKCHECK_REPEAT"
 
+// repeatLimit is how long such a process may take.
+const repeatLimit = 5 * time.Minute
+
 // repeat carries out a run twice more, in new processes: a run that does not repeat is no
 // evidence.
 func (x *suite) repeat(t *testing.T, j *harness.Judged) {
 	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatalf("lockcheck: %v", err)
+	}
 	want := lines(j.History)
 	for range 2 {
 		file := filepath.Join(t.TempDir(), "history.jsonl")
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+pattern(t.Name()), "-test.count=1",
-			fmt.Sprint("-lockcheck.seed=", j.Plan.Seed), "-lockcheck.runs=1")
+		ctx, cancel := context.WithTimeout(t.Context(), repeatLimit)
+		defer cancel()
+		words := command(program, t.Name(), fmt.Sprint("-lockcheck.seed=", j.Plan.Seed), "-lockcheck.runs=1")
+		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 		cmd.Env = append(os.Environ(), repeatEnv+"="+file)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("lockcheck: the run with seed %d cannot be repeated in a new process: %v\n%s", j.Plan.Seed, err, out)

@@ -42,10 +42,9 @@ type suite struct {
 	promise  checker.Promise
 	lock     *catalogue.Lock
 	maker    func(*testing.T) env.Simulator
-	refuses  func(error) bool // of the lock of the last client; nil: it has none, or there was no client
-	call     string           // names this call of Test
-	real     *batch.Runner    // real servers; nil: in the bubble
-	kinds    []faults.Fault   // the zero Fault: none
+	call     string         // names this call of Test
+	real     *batch.Runner  // real servers; nil: in the bubble
+	kinds    []faults.Fault // the zero Fault: none
 	works    []workloads.Workload
 	table    []row // without a promise
 }
@@ -83,11 +82,7 @@ func newSuite(t *testing.T, call string, servers Servers, factory func(*Env) (Lo
 	if factory == nil {
 		return nil, errors.New("the factory is nil")
 	}
-	make := userFactory(func(e *Env) (Lock, error) {
-		l, err := factory(e)
-		x.refuses = l.Refused
-		return l, err
-	})
+	make := userFactory(factory)
 	x.maker = func(t *testing.T) env.Simulator { return bubble.Simulator(t, make) }
 	for _, name := range s.promises {
 		p := checker.Property(name)
@@ -161,6 +156,9 @@ func (x *suite) test() {
 		return
 	}
 	start := time.Now()
+	if x.real == nil && os.Getenv(repeatEnv) == "" {
+		x.unnamed()
+	}
 	for i, f := range x.kinds {
 		left := x.settings.limit - time.Since(start)
 		share := max(left/time.Duration(len(x.kinds)-i), time.Millisecond)
@@ -189,13 +187,10 @@ func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 		return
 	}
 	if !chosen() && x.promise != nil {
-		saved, _ := filepath.Glob(filepath.Join(directory(t), "*", rundir.ScheduleFile))
-		for _, file := range saved {
-			x.replay(t, file)
+		saved, _ := os.ReadDir(directory(t)) // none is there at first
+		for _, dir := range saved {
+			x.replay(t, filepath.Join(directory(t), dir.Name(), rundir.ScheduleFile))
 		}
-	}
-	if f.Name == "" {
-		x.unnamed(t, s)
 	}
 	r, err := explore.Random(t.Context(), x.maker(t), s, nil)
 	if err != nil {
@@ -243,17 +238,17 @@ func (x *suite) batch(f faults.Fault, limit time.Duration) *explore.Settings {
 }
 
 // unnamed fails the test if an acquire fails without a fault by an error that Refused does
-// not know, because there is none: the error may be the no of the lock.
-func (x *suite) unnamed(t *testing.T, s *explore.Settings) {
-	t.Helper()
-	j, _, err := harness.Simulate(x.maker(t), s.Plan(0))
+// not know: the error may be the no of the lock.
+func (x *suite) unnamed() {
+	x.t.Helper()
+	j, _, err := harness.Simulate(x.maker(x.t), x.batch(faults.Fault{}, 0).Plan(0))
 	if err != nil {
-		t.Fatalf("lockcheck: %v", err)
+		x.t.Fatalf("lockcheck: %v", err)
 	}
 	for i := range j.History.Entries {
 		e := &j.History.Entries[i]
-		if x.refuses == nil && e.Type == history.Info && e.F == history.Acquire && e.Error != history.ErrTimeout && !strings.Contains(e.Text, context.DeadlineExceeded.Error()) {
-			t.Fatalf("lockcheck: an acquire of %s failed although nothing was wrong: %q. If that says for certain that somebody else holds the lock, let Refused return true for it. Else each such acquire counts as one that may have succeeded", e.Client, e.Text)
+		if e.Type == history.Info && e.F == history.Acquire && e.Error != history.ErrTimeout && !strings.Contains(e.Text, context.DeadlineExceeded.Error()) {
+			x.t.Fatalf("lockcheck: an acquire of %s failed although nothing was wrong: %q. If that says for certain that somebody else holds the lock, let Refused return true for it. Else each such acquire counts as one that may have succeeded", e.Client, e.Text)
 		}
 	}
 }
@@ -313,16 +308,33 @@ func (x *suite) replay(t *testing.T, file string) {
 	case x.real != nil:
 		j = x.realReplay(t, plan)
 	default:
-		if j, _, err = harness.Simulate(x.maker(t), plan); err != nil {
-			t.Fatalf("lockcheck: %s: %v", file, err)
-		}
+		j = x.twice(t, file, plan)
 	}
 	for _, p := range checker.Properties {
 		if j.Outcome(p) == checker.Violated && x.promise.Covers(p) {
 			t.Fatalf("%s is violated again in the run of %s\n\n%s", p, filepath.Dir(file), story(t, j))
 		}
 	}
+	if why := batch.Idle(j); why != "" {
+		t.Logf("the run of %s proves nothing now: %s", filepath.Dir(file), why)
+		return
+	}
 	t.Logf("the run of %s violates no promise now", filepath.Dir(file))
+}
+
+// twice carries out a saved run, which has to repeat.
+func (x *suite) twice(t *testing.T, file string, plan *harness.Plan) *harness.Judged {
+	t.Helper()
+	first, again := *plan, *plan
+	j, _, err := harness.Simulate(x.maker(t), &first)
+	if err != nil {
+		t.Fatalf("lockcheck: %s: %v", file, err)
+	}
+	k, _, err := harness.Simulate(x.maker(t), &again)
+	if err != nil || !slices.EqualFunc(lines(j.History), lines(k.History), bytes.Equal) {
+		t.Fatalf("lockcheck: the run of %s does not repeat, so it is no evidence (%v)", filepath.Dir(file), err)
+	}
+	return j
 }
 
 // readPlan reads a schedule.

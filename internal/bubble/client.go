@@ -1,10 +1,14 @@
 package bubble
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +24,9 @@ type client struct {
 	life  context.Context
 	kill  context.CancelFunc
 	works chan func() // to goroutines that wait for work
+
+	resumed  chan struct{} // closed at the end of the next pause; nil: nobody waits
+	onResume []func()      // what happens then, in the scheduler's turn
 
 	grants map[int]*lease // not released yet, by their acquires; of the scheduler
 
@@ -43,13 +50,16 @@ func (c *client) lock() (userlock.Lock, error) {
 	if c.own != nil {
 		return c.own, nil
 	}
-	err := guard("the factory", func() (err error) {
-		c.own, err = c.world.make(c)
+	err := guard("the factory", func() error {
+		own, err := c.world.make(c)
+		if err == nil {
+			c.own = own
+		}
 		return err
 	})
 	switch {
 	case err == nil:
-		return c.own, c.world.claim(c)
+		return c.own, nil
 	case len(c.world.cfg.Schedule) == 0:
 		return nil, &userlock.Misuse{Words: err.Error()}
 	}
@@ -66,16 +76,59 @@ func guard(what string, f func() error) (err error) {
 	return f()
 }
 
-// claim returns an error if another client has been given the same lock.
-func (w *World) claim(c *client) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id := c.own.Identity()
-	if other := w.owners[id]; other != "" {
-		return &userlock.Misuse{Words: fmt.Sprintf("the factory returned the same lock for %s and %s: each client needs one of its own", other, c.name)}
+// standstill returns a channel that is closed when the client goes on, or nil if it does
+// not stand still.
+func (c *client) standstill() <-chan struct{} {
+	if !c.world.Paused(c.name) {
+		return nil
 	}
-	w.owners[id] = c.name
-	return nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.resumed == nil {
+		c.resumed = make(chan struct{})
+	}
+	return c.resumed
+}
+
+// Resumed implements sim.Outside.
+func (w *World) Resumed(name string) {
+	for _, c := range w.clients {
+		if c.name == name {
+			c.goOn()
+		}
+	}
+}
+
+// goOn continues after a pause.
+func (c *client) goOn() {
+	for _, f := range c.onResume {
+		f()
+	}
+	c.onResume = nil
+	c.world.later(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.resumed != nil {
+			close(c.resumed)
+			c.resumed = nil
+		}
+	})
+}
+
+// whenRunning calls f in the scheduler's turn, at once or at the end of a pause.
+func (c *client) whenRunning(f func()) {
+	if c.world.Paused(c.name) {
+		c.onResume = append(c.onResume, f)
+		return
+	}
+	f()
+}
+
+// connected reports whether the client has ever made a connection.
+func (c *client) connected() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.dials) > 0
 }
 
 // work runs f in a goroutine. It takes one that has run such a function before, if there
@@ -97,22 +150,32 @@ func (c *client) die() {
 	c.kill()
 	c.mu.Lock()
 	c.dead = true
-	conns := c.conns
+	conns := slices.SortedFunc(maps.Keys(c.conns), func(a, b *conn) int {
+		return cmp.Or(cmp.Compare(a.server, b.server), cmp.Compare(a.nth, b.nth))
+	})
 	c.conns = map[*conn]bool{}
+	if c.resumed != nil {
+		close(c.resumed)
+		c.resumed = nil
+	}
 	c.mu.Unlock()
-	for x := range conns {
+	for _, x := range conns {
 		x.fail(errReset)
 	}
 }
 
-// close ends the client's code at the end of a run.
+// close lets the client's code end, at the end of a run.
 func (c *client) close() {
 	c.kill()
 	close(c.works)
-	if c.own != nil {
-		go c.own.Close()
+	if c.own == nil {
+		return
 	}
-	c.die()
+	go func() {
+		if err := guard("Close", c.own.Close); errors.As(err, new(*userlock.Misuse)) {
+			c.world.mistake = cmp.Or(c.world.mistake, fmt.Errorf("%s: %w", c.name, err))
+		}
+	}()
 }
 
 // Client implements userlock.Site.

@@ -17,7 +17,17 @@ import (
 	"github.com/lockcheck/lockcheck/internal/userlock"
 )
 
-var errReset = errors.New("connection reset by peer")
+// errReset is the error of a connection that was reset.
+var errReset error = os.NewSyscallError("read", syscall.ECONNRESET)
+
+// opError returns an error as package net does: libraries look at it to decide whether to
+// try again.
+func (x *conn) opError(op string, err error) error {
+	if err == io.EOF {
+		return err
+	}
+	return &net.OpError{Op: op, Net: "tcp", Addr: x.remote, Err: err}
+}
 
 // conn is a client's end of a connection in memory.
 type conn struct {
@@ -55,7 +65,7 @@ func (c *client) dial(ctx context.Context, server, address string) (net.Conn, er
 	c.mu.Lock()
 	if c.dead {
 		c.mu.Unlock()
-		return nil, errReset
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Addr: addr(address), Err: errReset}
 	}
 	c.dials[server]++
 	x := &conn{
@@ -79,7 +89,7 @@ func (c *client) dial(ctx context.Context, server, address string) (net.Conn, er
 	x.want(func() {
 		w, err := c.world.Dial(c.name, server, x)
 		if x.far = w; err != nil {
-			c.world.later(func() { x.dialed <- err })
+			c.world.later(func() { x.answerDial(x.opError("dial", err)) })
 		}
 	})
 	select {
@@ -92,7 +102,7 @@ func (c *client) dial(ctx context.Context, server, address string) (net.Conn, er
 	case <-ctx.Done():
 		time.Sleep(x.later)
 		x.Close()
-		return nil, ctx.Err()
+		return nil, x.opError("dial", ctx.Err())
 	}
 }
 
@@ -115,7 +125,14 @@ func (x *conn) Dialed(err error) {
 	if err != nil {
 		err = &net.OpError{Op: "dial", Net: "tcp", Addr: x.remote, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	}
-	x.client.world.later(func() { x.dialed <- err })
+	x.client.world.later(func() { x.answerDial(err) })
+}
+
+func (x *conn) answerDial(err error) {
+	select {
+	case x.dialed <- err:
+	default: // nobody waits any more
+	}
 }
 
 // Answer implements sim.WireEnd.
@@ -136,14 +153,12 @@ func (x *conn) receive(data []byte) {
 }
 
 // Reset implements sim.WireEnd.
-func (x *conn) Reset() {
-	x.client.world.later(func() {
-		select {
-		case x.dialed <- errReset:
-		default:
-		}
-		x.fail(errReset)
-	})
+func (x *conn) Reset(ended bool) {
+	err := errReset
+	if ended {
+		err = io.EOF
+	}
+	x.client.world.later(func() { x.fail(err) })
 }
 
 func (x *conn) change() {
@@ -160,10 +175,12 @@ func (x *conn) fail(err error) {
 		x.err = err
 	}
 	x.mu.Unlock()
+	x.answerDial(x.opError("dial", errReset))
 	x.change()
 }
 
-// Read implements net.Conn.
+// Read implements net.Conn. During a pause of the client no time is over: it finds what
+// has arrived meanwhile when it goes on.
 func (x *conn) Read(b []byte) (int, error) {
 	for {
 		x.mu.Lock()
@@ -179,9 +196,13 @@ func (x *conn) Read(b []byte) (int, error) {
 			return n, nil
 		case err != nil:
 			x.change()
-			return 0, err
+			return 0, x.opError("read", err)
 		case !until.IsZero() && !time.Now().Before(until):
-			return 0, os.ErrDeadlineExceeded
+			if resumed := x.client.standstill(); resumed != nil {
+				<-resumed
+				continue
+			}
+			return 0, x.opError("read", os.ErrDeadlineExceeded)
 		}
 		x.wait()
 	}
@@ -223,7 +244,10 @@ func (x *conn) Write(b []byte) (int, error) {
 	err := x.err
 	x.mu.Unlock()
 	if err != nil {
-		return 0, &net.OpError{Op: "write", Net: "tcp", Addr: x.remote, Err: err}
+		if err == io.EOF {
+			err = os.NewSyscallError("write", syscall.EPIPE)
+		}
+		return 0, x.opError("write", err)
 	}
 	if x.sentinel != nil {
 		x.sentinel.serve(x, b)
@@ -244,7 +268,7 @@ func (x *conn) send(data []byte) {
 			x.abort(err)
 			return
 		}
-		x.Reset()
+		x.Reset(false)
 	}
 }
 
@@ -258,7 +282,7 @@ func (x *conn) Close() error {
 	there := c.conns[x]
 	delete(c.conns, x)
 	c.mu.Unlock()
-	x.fail(io.ErrClosedPipe)
+	x.fail(net.ErrClosed)
 	if there {
 		x.want(func() {
 			if x.far != nil {

@@ -52,8 +52,9 @@ type World struct {
 	some  chan struct{}
 	timer *time.Timer // of Wait
 
-	owners map[any]string // of the locks that the factory has made
-	beats  atomic.Int64   // how often the scheduler has waited
+	unseen  bool         // a grant has no entry that is known: what the servers show says nothing
+	mistake error        // of the user's code, at the end of the run
+	beats   atomic.Int64 // how often the scheduler has waited
 }
 
 // ask is a wish of the code outside. Those of one instant are done in the order of their
@@ -84,7 +85,7 @@ func Lock(name string, store catalogue.Store, nodes, replicas int) *catalogue.Lo
 func (w *World) Reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	*w = World{
 		t: w.t, make: w.make, lua: w.lua, cfg: cfg, observer: o, seed: d.Seed,
-		fronts: map[string]sim.Front{}, addrs: map[string]string{}, names: map[string]string{}, owners: map[any]string{}, sentinels: map[string]*sentinel{},
+		fronts: map[string]sim.Front{}, addrs: map[string]string{}, names: map[string]string{}, sentinels: map[string]*sentinel{},
 	}
 	w.listen()
 	w.World = sim.New(cfg, o, d)
@@ -121,7 +122,7 @@ func (w *World) Run() (err error) {
 		err = w.World.Run()
 		w.end()
 	})
-	return err
+	return cmp.Or(err, w.mistake)
 }
 
 // forget empties every sync.Pool after a run that may have left a timer in one: the
@@ -139,6 +140,11 @@ func (w *World) forget() {
 func (w *World) end() {
 	for _, c := range w.clients {
 		w.later(c.close)
+	}
+	w.Wait(0)
+	time.Sleep(time.Minute)
+	for _, c := range w.clients {
+		w.later(c.die)
 	}
 	w.Wait(0)
 	time.Sleep(time.Minute)
@@ -209,6 +215,15 @@ func (w *World) take() (wants []func()) {
 	return wants
 }
 
+// Observes implements env.Environment. A lock whose entries are unknown cannot be judged by
+// what the servers show.
+func (w *World) Observes() []string {
+	if w.unseen {
+		return nil
+	}
+	return w.World.Observes()
+}
+
 // Died implements sim.Outside.
 func (w *World) Died(name string) {
 	for _, c := range w.clients {
@@ -229,6 +244,7 @@ type host interface {
 	locks.Host
 	Beside(until time.Duration, begin func(*sim.Waker)) bool
 	EntriesEnd(acquire int) time.Duration
+	Entered(acquire int) bool
 	Op() env.Op
 }
 
@@ -237,6 +253,7 @@ type host interface {
 type locker struct {
 	host   host
 	client *client
+	left   bool // its goroutine has ended in the user's code
 	stuck  bool // an acquire never returned: the client does nothing any more
 }
 
@@ -276,9 +293,14 @@ func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lo
 		l.stuck = true
 		return nil, env.ErrTimeout
 	}
+	if err == nil && !l.client.connected() {
+		err = &userlock.Misuse{Words: what + " succeeded, and this client has made no connection: the factory has to make one for each client, with its Env"}
+	}
 	if err = l.check(err); err != nil {
 		return nil, err
 	}
+	w := l.client.world
+	w.unseen = w.unseen || w.cfg.Lock.Store == catalogue.StoreRedis && !l.host.Entered(acquire)
 	x := &lease{locker: l, name: name, acquire: acquire, Grant: grant, released: make(chan struct{})}
 	l.client.grants[acquire] = x
 	x.watch()
@@ -293,6 +315,9 @@ func (l *locker) Close(context.Context) error { return nil }
 
 // check ends the run if err is a mistake in the user's code.
 func (l *locker) check(err error) error {
+	if l.left {
+		err = &userlock.Misuse{Words: "the lock has ended the goroutine that called it (runtime.Goexit, t.FailNow)"}
+	}
 	if m, ok := errors.AsType[*userlock.Misuse](err); ok {
 		l.client.world.Abort(fmt.Errorf("%s: %w", l.client.name, m))
 	}
@@ -312,8 +337,13 @@ func (l *locker) run(limit time.Duration, f func(context.Context)) bool {
 			l.client.work(func() {
 				ctx, cancel := context.WithTimeout(l.client.life, limit)
 				defer cancel()
+				returned := false
+				defer func() {
+					l.left = !returned
+					w.want(ask{client: l.client.n, do: x.Wake})
+				}()
 				f(ctx)
-				w.want(ask{client: l.client.n, do: x.Wake})
+				returned = true
 			})
 		})
 	})
@@ -347,7 +377,7 @@ func (x *lease) watch() {
 			case <-c.life.Done():
 				return
 			}
-			c.world.want(ask{client: c.n, do: func() { x.report(history.Lost, 0) }})
+			c.world.want(ask{client: c.n, do: func() { c.whenRunning(func() { x.report(history.Lost, 0) }) }})
 		}()
 	})
 }

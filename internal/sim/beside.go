@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Waker resumes a task that waits in Beside.
 type Waker struct {
@@ -25,6 +28,9 @@ func (h *host) Beside(until time.Duration, begin func(*Waker)) bool {
 	for !x.ended && h.sched.now < until {
 		h.park(until)
 	}
+	if !x.ended {
+		x.serial = 0 // it wakes nobody any more
+	}
 	return x.ended
 }
 
@@ -46,19 +52,34 @@ func (h *host) tell(r *numberedRequest, after bool) {
 
 // entryEnd is when an entry of a grant ends.
 type entryEnd struct {
-	acquire int
-	server  string
-	until   time.Duration
+	acquire     int
+	server, key string
+	until       time.Duration
+	gone        bool // the entry is
 }
 
-func (h *host) noteEnd(acquire int, server string, until time.Duration) {
+func (h *host) noteEnd(acquire int, server, key string, until time.Duration) {
 	for i := range h.ends {
-		if e := &h.ends[i]; e.acquire == acquire && e.server == server {
-			e.until = until
+		if e := &h.ends[i]; e.acquire == acquire && e.server == server && e.key == key {
+			e.until, e.gone = until, false
 			return
 		}
 	}
-	h.ends = append(h.ends, entryEnd{acquire, server, until})
+	h.ends = append(h.ends, entryEnd{acquire, server, key, until, false})
+}
+
+// noteGone notes that the entry of a key is not there any more.
+func (h *host) noteGone(server, key string) {
+	for i := range h.ends {
+		if e := &h.ends[i]; e.server == server && e.key == key {
+			e.gone = true
+		}
+	}
+}
+
+// Entered reports whether requests of this acquire have made an entry.
+func (h *host) Entered(acquire int) bool {
+	return slices.ContainsFunc(h.ends, func(e entryEnd) bool { return e.acquire == acquire })
 }
 
 // EntriesEnd returns when the first of the entries ends that requests of this acquire
@@ -66,7 +87,7 @@ func (h *host) noteEnd(acquire int, server string, until time.Duration) {
 func (h *host) EntriesEnd(acquire int) time.Duration {
 	until := never
 	for _, e := range h.ends {
-		if e.acquire == acquire {
+		if e.acquire == acquire && !e.gone {
 			until = min(until, e.until)
 		}
 	}

@@ -54,6 +54,9 @@ func (c *client) resume() {
 		s.resume()
 	}
 	c.resumeWires()
+	if o := c.sched.outside; o != nil && !c.dead {
+		o.Resumed(c.name)
+	}
 	c.wake()
 	// This comes after everything that arrived before: a waiting answer is found.
 	for _, s := range c.news {

@@ -15,6 +15,7 @@ import (
 // These are the errors of a request.
 var (
 	errReset       = errors.New("connection reset by peer")
+	errHungUp      = errors.New("connection closed by the server")
 	errUnreachable = locks.Definite(errors.New("cannot connect"))
 )
 

@@ -25,12 +25,20 @@ func (s *server) serveWire(m *message) {
 	s.push(front)
 }
 
-// count notes that code outside counts with a key.
+// count notes that code outside counts with a key, and has used it for nothing else.
 func (n *network) count(key string) {
 	if n.counters == nil {
 		n.counters = map[string]bool{}
 	}
-	n.counters[key] = true
+	n.counters[key] = !n.entered[key]
+}
+
+// enter notes that a key is an entry.
+func (n *network) enter(key string) {
+	if n.entered == nil {
+		n.entered = map[string]bool{}
+	}
+	n.entered[key] = true
 }
 
 // push sends what connections get without asking.
@@ -64,6 +72,12 @@ func (s *server) eachWire(f func(*conn)) {
 // noteEnd notes until when a client may believe in an entry that a request of code
 // outside has just made or prolonged: it knows when it has sent that request.
 func (s *server) noteEnd(f *model.Effect) {
+	switch f.Kind {
+	case model.Removed, model.Expired, model.Lost, model.Evicted, model.Overwritten:
+		for _, e := range s.net.endpoints {
+			e.noteGone(s.name, f.Key)
+		}
+	}
 	m := s.serving
 	if m == nil || f.By != m.op || f.Kind == model.Removed {
 		return
@@ -76,7 +90,7 @@ func (s *server) noteEnd(f *model.Effect) {
 	if due, ok := s.redis.Due(f.Key); ok {
 		until = m.wired.from + due - s.wall()
 	}
-	m.conn.client.noteEnd(maker, s.name, until)
+	m.conn.client.noteEnd(maker, s.name, f.Key, until)
 	if maker != m.op {
 		m.wired.noted = maker
 	}

@@ -81,7 +81,9 @@ func (x *member) hangUp(n *conn) {
 	x.leave(n)
 	if x.server.up && n.incarnation == x.server.incarnation {
 		w := x.server.net
-		w.send(w.newMessage(n, rst, false))
+		m := w.newMessage(n, rst, false)
+		m.err = errHungUp
+		w.send(m)
 	}
 }
 

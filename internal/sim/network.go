@@ -24,6 +24,7 @@ type network struct {
 	isolations  []isolation
 	free        []*message
 	counters    map[string]bool // keys that code outside counts with, such as tokens
+	entered     map[string]bool // keys of code outside that have been entries
 
 	// memory is that of the last run, for this one. The contents mean nothing: the
 	// next user overwrites all of it.
@@ -43,7 +44,7 @@ func (n *network) reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	n.scheduler.reset(cfg, o, d)
 	n.endpoints, n.servers, n.nodes, n.monitors = n.endpoints[:0], n.servers[:0], n.nodes[:0], n.monitors[:0]
 	n.impairments, n.isolations, n.free = n.impairments[:0], n.isolations[:0], n.free[:0]
-	n.databases, n.tokens, n.resource, n.counters = nil, nil, nil, nil
+	n.databases, n.tokens, n.resource, n.counters, n.entered = nil, nil, nil, nil, nil
 	m := &n.memory
 	m.conns.recycle()
 	m.messages.recycle()

@@ -149,7 +149,9 @@ func (s *server) hangUp() {
 		c.eachConn(func(n *conn) {
 			// Not one that its client has closed.
 			if n.server == s && n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
-				s.net.send(s.net.newMessage(n, rst, false))
+				m := s.net.newMessage(n, rst, false)
+				m.err = errHungUp
+				s.net.send(m)
 				n.incarnation = 0
 			}
 		})

@@ -13,6 +13,8 @@ type Outside interface {
 	// returns that as functions for the scheduler to call. If not, time passes until the
 	// code wants something, but at most to until. now is the time at the end.
 	Wait(until time.Duration) (now time.Duration, wants []func())
+	// Resumed reports the end of a pause, after all that has arrived meanwhile.
+	Resumed(client string)
 	// Died reports the end of a client: its code gets no answers any more.
 	Died(client string)
 	// Front returns the protocol of a Redis server.

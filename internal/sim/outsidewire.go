@@ -24,7 +24,7 @@ type Wire struct {
 type WireEnd interface {
 	Dialed(err error)  // the answer to Dial
 	Answer(WireAnswer) // a server's message
-	Reset()            // the connection is reset, or its client is dead
+	Reset(ended bool)  // the connection is over; ended: the server has closed it
 }
 
 // WireRequest is one request.
@@ -76,6 +76,8 @@ type wired struct {
 // send sends m, or keeps it while the client is paused.
 func (x *Wire) send(m *message) {
 	switch {
+	case x.client.dead:
+		x.client.net.release(m)
 	case x.client.paused:
 		x.unsent = append(x.unsent, m)
 	default:
@@ -157,7 +159,7 @@ func (x *Wire) take(m *message) {
 	switch {
 	case m.kind == rst:
 		x.conn.open = false
-		x.end.Reset()
+		x.end.Reset(m.err != nil)
 	case m.kind == dial:
 		x.conn.open = m.err == nil
 		x.end.Dialed(m.err)

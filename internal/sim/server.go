@@ -145,19 +145,22 @@ func (s *server) noteChange() {
 // effect reports an effect on the entry of a lock. A command that overwrites
 // another's entry ends one grant and makes one.
 func (s *server) effect(f *model.Effect) {
+	if o := s.net.outside; o != nil && f.By == 0 {
+		o.Front(s.name).Changed(f.Key)
+		s.push(o.Front(s.name))
+	}
 	lock := s.net.lockOf(f.Key)
 	if lock == "" {
 		return
+	}
+	if s.net.outside != nil {
+		s.net.enter(f.Key)
 	}
 	if s.node != nil {
 		s.node.note(s, f)
 	}
 	s.report(effectNames[f.Kind], lock, f.Key, f.Maker, f.By)
 	s.noteEnd(f)
-	if o := s.net.outside; o != nil && f.By == 0 {
-		o.Front(s.name).Changed(f.Key)
-		s.push(o.Front(s.name))
-	}
 	if f.Kind == model.Overwritten {
 		s.report(history.Granted, lock, f.Key, f.By, f.By)
 	}

@@ -167,5 +167,8 @@ func (w *World) MasterOf(server string) string {
 	return n.master.name
 }
 
+// Paused reports whether a client stands still.
+func (w *World) Paused(client string) bool { return w.find(client).paused }
+
 // Locker returns the lock of a client.
 func (w *World) Locker(client string) locks.Locker { return w.find(client).locker }

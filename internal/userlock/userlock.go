@@ -36,8 +36,6 @@ type Lock interface {
 	Try(ctx context.Context, name string) (Grant, error)
 	CanTry() bool
 	Close() error
-	// Identity tells whether two clients have been given the same lock.
-	Identity() any
 }
 
 // Grant is what an acquire got.

@@ -35,7 +35,6 @@ func (u *user) Acquire(context.Context, string) (userlock.Grant, error) { return
 func (u *user) Close() error                                            { close(u.closed); return nil }
 func (u *user) Try(context.Context, string) (userlock.Grant, error)     { return u.grant, u.err }
 func (u *user) CanTry() bool                                            { return u.tries }
-func (u *user) Identity() any                                           { return u }
 
 func (g userGrant) Until() time.Time                  { return g.until }
 func (g userGrant) Token() uint64                     { return g.token }

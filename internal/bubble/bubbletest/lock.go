@@ -31,7 +31,6 @@ func (l *lock) Acquire(ctx context.Context, name string) (userlock.Grant, error)
 
 func (l *lock) Try(context.Context, string) (userlock.Grant, error) { panic("CanTry is false") }
 func (l *lock) CanTry() bool                                        { return false }
-func (l *lock) Identity() any                                       { return l }
 
 func (l *lock) Close() error {
 	l.Lock.Close()
