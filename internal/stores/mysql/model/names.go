@@ -38,12 +38,10 @@ func (s *Server) getLock(x *session) {
 		s.answer(x, mysql.Reply{Int: 1})
 	case c.Wait == 0:
 		s.answer(x, mysql.Reply{})
-	case s.isBlockedBy(l.holder, x):
-		// An open transaction stays open: InnoDB is not involved.
-		s.answer(x, mysql.Reply{Code: mysql.DeadlockFound})
 	default:
 		l.queue = append(l.queue, x)
 		s.startWait(x, forName, c.Wait)
+		s.breakNameDeadlock(x)
 	}
 }
 
@@ -55,12 +53,25 @@ func (s *Server) giveLock(x *session, l *namedLock) {
 	s.answer(x, mysql.Reply{Int: 1})
 }
 
-// isBlockedBy reports whether y waits for a named lock of x, directly or indirectly.
-func (s *Server) isBlockedBy(y, x *session) bool {
-	for y != nil && y != x {
-		y = s.holderFor(y)
+// breakNameDeadlock ends the deadlock that x's wait has closed, if there is one. It
+// refuses the session of the cycle that has been refused least often, as MariaDB
+// does (MDL_context::find_deadlock): a session that asks again must not lose again.
+// In a tie it refuses x, or else the next one on the way from x to its holder, to
+// the holder's holder and so on. An open transaction stays open: InnoDB is not
+// involved.
+func (s *Server) breakNameDeadlock(x *session) {
+	victim := x
+	for y := s.holderFor(x); y != x; y = s.holderFor(y) {
+		if y == nil {
+			return
+		}
+		if y.deadlocks < victim.deadlocks {
+			victim = y
+		}
 	}
-	return y == x
+	victim.deadlocks++
+	s.stopWaiting(victim)
+	s.answer(victim, mysql.Reply{Code: mysql.DeadlockFound})
 }
 
 // holderFor returns the holder of the named lock that y waits for, or nil.

@@ -43,6 +43,7 @@ type session struct {
 	waitTime  time.Duration
 	idleUntil time.Duration // on Clock.Mono, while it is idle
 	isolation mysql.Isolation
+	deadlocks int // how often it has been refused in a deadlock over named locks
 
 	// The statement under way.
 	busy    bool

@@ -68,6 +68,7 @@ func (x *session) appendState(b []byte, now Clock) []byte {
 	}
 	b = binary.AppendVarint(b, int64(left))
 	b = binary.AppendVarint(b, int64(x.waitTime))
+	b = binary.AppendVarint(b, int64(x.deadlocks))
 	if x.busy {
 		b = x.appendStatement(b, now)
 	}

@@ -18,6 +18,7 @@ func TestStatesDiffer(t *testing.T) {
 	lockedBy := func(who int) []step {
 		return []step{{0, insert("k")}, {who, verb(mysql.Begin)}, {who, forUpdate("k")}}
 	}
+	waitsForHolder := func() []step { return []step{{0, get("n")}, {1, get("o")}, {0, get("o")}} }
 	seen := map[string]string{}
 	for name, steps := range map[string][]step{
 		"nothing":               nil,
@@ -46,6 +47,8 @@ func TestStatesDiffer(t *testing.T) {
 		"a name, waited for":    {{0, get("n")}, {1, get("n")}},
 		"two wait for a name":   {{0, get("n")}, {1, get("n")}, {2, get("n")}},
 		"in another order":      {{0, get("n")}, {2, get("n")}, {1, get("n")}},
+		"each has one name":     waitsForHolder(),
+		"refused in a deadlock": append(waitsForHolder(), step{1, get("n")}),
 		"less patient":          {{0, mysql.Command{Verb: mysql.SetWaitTimeout, Wait: time.Second}}},
 	} {
 		d := newDesk(t)

@@ -15,6 +15,8 @@ var nameTests = tests{
 	{"a wait ends at its timeout", nameTimeout},
 	{"independent of transactions", ignoresTransactions},
 	{"a deadlock is refused", nameDeadlock},
+	{"a deadlock refuses the session refused least often", rarestVictim},
+	{"of two such sessions the one nearer to the newest waiter", nearestVictim},
 	{"they end with the session", nameGoes},
 	{"kept by a connection in the pool", namePool},
 }
@@ -103,8 +105,8 @@ func ignoresTransactions(t *tester) {
 	t.want(b, getLock("k", 0), no)
 }
 
-// In nameDeadlock the session that closes the cycle is refused. MySQL 8 returns
-// LockDeadlock.
+// In nameDeadlock the session that closes the cycle is refused: no session has been
+// refused before. MySQL 8 returns LockDeadlock.
 func nameDeadlock(t *tester) {
 	a, b := t.open(0), t.open(0)
 	t.want(a, getLock("k", 0), yes)
@@ -118,6 +120,52 @@ func nameDeadlock(t *tester) {
 	t.want(b, rollback(), okay)
 	t.want(b, releaseLock("l"), yes)
 	t.wantAnswer(waiting, yes)
+}
+
+// In rarestVictim the server counts the refusals of a session from its beginning:
+// neither the end of a transaction nor a release of its locks resets the count.
+func rarestVictim(t *tester) {
+	a, b := t.open(0), t.open(0)
+	t.want(a, getLock("k", 0), yes)
+	t.want(b, getLock("l", 0), yes)
+	t.want(b, begin(), okay)
+	waiting := t.waits(a, getLock("l", time.Hour))
+	t.want(b, getLock("k", -1), deadlock)
+	t.want(b, rollback(), okay)
+	t.want(b, getLock("k", 0), no)
+	next := t.waits(b, getLock("k", -1))
+	t.wantAnswer(waiting, deadlock)
+	t.want(a, getLock("l", time.Hour), deadlock) // refused as often as b, and the newest waiter
+	t.want(a, releaseLock("k"), yes)
+	t.wantAnswer(next, yes)
+	t.want(b, releaseLock("k"), yes)
+	t.want(b, releaseLock("l"), yes)
+
+	t.want(a, getLock("k", 0), yes)
+	t.want(b, getLock("l", 0), yes)
+	waiting = t.waits(b, getLock("k", time.Hour))
+	t.waits(a, getLock("l", -1)) // refused twice, b once
+	t.wantAnswer(waiting, deadlock)
+}
+
+// In nearestVictim c, which asks last, has been refused before. At first no other
+// session has.
+func nearestVictim(t *tester) {
+	a, b, c := t.open(0), t.open(0), t.open(0)
+	t.want(a, getLock("k", 0), yes)
+	t.want(b, getLock("l", 0), yes)
+	t.want(c, getLock("m", 0), yes)
+	first := t.waits(a, getLock("l", time.Hour))
+	second := t.waits(b, getLock("m", time.Hour))
+	t.want(c, getLock("k", time.Hour), deadlock)
+	third := t.waits(c, getLock("k", time.Hour)) // for a, which waits for b
+	t.wantAnswer(first, deadlock)
+	t.waits(a, getLock("l", time.Hour))
+	t.wantAnswer(second, deadlock)
+	t.want(b, isUsedLock("k"), mysql.Reply{Int: a.ID()})
+	if r, done, err := third.Answer(0); done {
+		t.Errorf("c: got %s, error %v; want it to wait", show(r), err)
+	}
 }
 
 func nameGoes(t *tester) {
