@@ -37,6 +37,11 @@ func TestOwned(t *testing.T) {
 		lockcheck.Faults("none", "pause", "kill", "partition", "delay", "drop-reply", "kill-connection", "server-pause", "restart"), lockcheck.Runs(runs(30)), long)
 }
 
+func TestRenews(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), watchdog(false), lockcheck.Renews(), lockcheck.Promise("exclusion", "lease-exclusion", "ownership"),
+		lockcheck.Faults("none", "server-pause"), lockcheck.Runs(runs(30)), long)
+}
+
 func TestWatched(t *testing.T) {
 	lockcheck.Test(t, lockcheck.RedisSentinel(2), watched, lockcheck.Promise("ownership", "liveness"),
 		lockcheck.Faults("none", "failover", "kill-connection"), lockcheck.Runs(runs(30)), long)
@@ -59,6 +64,9 @@ func runs(few int) int {
 var failing = map[string]func(*testing.T){
 	"naive": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("ownership"), lockcheck.Faults("pause"), long)
+	},
+	"it never renews": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), watchdog(true), lockcheck.Renews(), lockcheck.Promise("exclusion"), lockcheck.Faults("none"), long)
 	},
 	"no promise": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults("pause", "kill"), lockcheck.Runs(40), long)
@@ -231,6 +239,12 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
+}
+
+// With critical sections longer than a lease, a lock that does not renew breaks.
+func TestAWatchdogThatNeverRenews(t *testing.T) {
+	t.Parallel()
+	has(t, fail(t, t.TempDir(), "it never renews"), "exclusion is violated in", "lease ends: redis-1 drops the entry")
 }
 
 // A violation is told as a story, and its files are replayed first.

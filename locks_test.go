@@ -90,6 +90,42 @@ func ownedBy(e *lockcheck.Env, c *redis.Client) (lockcheck.Lock, error) {
 	}, nil
 }
 
+// watchdog is owned with a task that renews the lease each T/3; never: it does not.
+func watchdog(never bool) func(*lockcheck.Env) (lockcheck.Lock, error) {
+	return func(e *lockcheck.Env) (lockcheck.Lock, error) {
+		l, err := owned(e)
+		acquire := l.Acquire
+		l.Try = nil
+		l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
+			g, err := acquire(ctx, name)
+			if err != nil {
+				return g, err
+			}
+			life, stop := context.WithCancel(context.Background())
+			extend, release := g.Extend, g.Release
+			go func() {
+				for {
+					select {
+					case <-life.Done():
+						return
+					case <-time.After(e.Lease() / 3):
+					}
+					if !never {
+						extend(life)
+					}
+				}
+			}()
+			g.Extend = nil
+			g.Release = func(ctx context.Context) error {
+				stop()
+				return release(ctx)
+			}
+			return g, nil
+		}
+		return l, err
+	}
+}
+
 // queue is the lock of go-zookeeper.
 func queue(e *lockcheck.Env) (lockcheck.Lock, error) {
 	c, _, err := zk.Connect(e.Addrs(), e.Lease(), zk.WithDialer(e.DialTimeout), zk.WithLogger(silent{}))

@@ -58,6 +58,7 @@ type settings struct {
 	limit     time.Duration
 	seed      uint64
 	clients   int
+	renews    bool
 	on        string
 	brief     bool // the first run that proves something is the last
 }
@@ -83,6 +84,10 @@ func Seed(n uint64) Option { return func(s *settings) { s.seed = n } }
 
 // Clients sets how many clients want the lock; the default is 4.
 func Clients(n int) Option { return func(s *settings) { s.clients = n } }
+
+// Renews says that the lock makes its leases longer by itself, while its client works. Then
+// critical sections last up to two leases: without it they end before a renewal is due.
+func Renews() Option { return func(s *settings) { s.renews = true } }
 
 // Workload names what clients do; the default is usual. The command lockcheck list workloads
 // describes them.

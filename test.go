@@ -79,6 +79,9 @@ func newSuite(t *testing.T, call string, servers Servers, factory func(*Env) (Lo
 	if x.lock = bubble.Lock(t.Name(), servers.store, servers.nodes, servers.replicas); servers.err != nil {
 		return nil, servers.err
 	}
+	if s.renews {
+		x.lock.Lease = catalogue.LeaseRenewed
+	}
 	if factory == nil {
 		return nil, errors.New("the factory is nil")
 	}
@@ -193,6 +196,9 @@ func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 		}
 	}
 	r, err := explore.Random(t.Context(), x.maker(t), s, nil)
+	if errors.As(err, new(*explore.UnrepeatedError)) {
+		t.Fatalf("lockcheck: %v: no run is evidence. What does not repeat: math/rand/v2 (use Env.Rand), select with several ready cases, the order of maps, variables that outlive a client", err)
+	}
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)
 	}

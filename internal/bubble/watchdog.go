@@ -29,7 +29,7 @@ func (w *World) watch() (stop func()) {
 			if now := w.beats.Load(); now != last {
 				last, still = now, 0
 			} else if still++; still > stillTicks {
-				fmt.Fprintf(os.Stderr, "\nlockcheck: %s, seed %d: nothing has moved for %d s. The code of a client never waits, or it waits for something that is not in the bubble: a connection that was not made with the dialer of Env, a process, a file, a mutex. It is here:\n\n%s",
+				fmt.Fprintf(os.Stderr, "\nlockcheck: %s, seed %d: nothing has moved for %d s. The code of a client never waits, or it waits for something that is not in the bubble: a connection that was not made with the dialer of Env, a process, a file. A mutex that is locked during a network call is such a thing, too: use a channel. It is here:\n\n%s",
 					w.cfg.Lock.ID, w.seed, stillTicks, stacks(func(head string) bool { return !strings.Contains(head, "durable") }))
 				os.Exit(2)
 			}
