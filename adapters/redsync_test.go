@@ -67,5 +67,5 @@ func TestRedsyncFiveLoseTheLock(t *testing.T) {
 	if fails(t, "lease-exclusion is violated", "lost") {
 		return
 	}
-	lockcheck.Test(t, lockcheck.Redis(5), newRedsync, patience, many, lockcheck.Faults("restart-lost"), lockcheck.Promise("lease-exclusion"))
+	lockcheck.Test(t, lockcheck.Redis(5), newRedsync, patience, lockcheck.Faults("restart-lost"), lockcheck.Promise("lease-exclusion"))
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -77,13 +78,18 @@ func Seedable(t *testing.T) {
 	rand.Seed(1)
 }
 
+// seedsEnv is how many seeds Repeat takes, if that is set: 2,000 take minutes.
+const seedsEnv = "LOCKCHECK_SEEDS"
+
 // Repeat tests that one seed gives one history, to the byte: in another order of the
-// runs, and on one core as on two. There are 2,000 seeds with LOCKCHECK_TESTS=all.
+// runs, and on one core as on two. LOCKCHECK_SEEDS=2000 takes as many seeds.
 func Repeat(t *testing.T, l Library) {
 	t.Helper()
 	seeds := 40
-	if alltests.Wanted() {
-		seeds = 2000
+	if n, err := strconv.Atoi(os.Getenv(seedsEnv)); err == nil {
+		seeds = n
+	} else if alltests.Wanted() {
+		seeds = 300
 	}
 	Seedable(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
