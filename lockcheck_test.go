@@ -55,7 +55,7 @@ func TestQueue(t *testing.T) {
 // runs returns how many runs a fault gets.
 func runs(few int) int {
 	if alltests.Wanted() {
-		return 10 * few
+		return 3 * few
 	}
 	return few
 }

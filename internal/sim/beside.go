@@ -3,6 +3,8 @@ package sim
 import (
 	"slices"
 	"time"
+
+	"github.com/lockcheck/lockcheck/history"
 )
 
 // Waker resumes a task that waits in Beside.
@@ -34,12 +36,18 @@ func (h *host) Beside(until time.Duration, begin func(*Waker)) bool {
 	return x.ended
 }
 
-// opIndex returns the index of the running operation, or of the last; 0: there was none.
+// opIndex returns the index of the operation that a request belongs to: the running one,
+// or the last. What the lock sends while its client uses the resource belongs to the
+// acquire of the grant. 0: there was none.
 func (h *host) opIndex() int {
-	if h.operation == nil {
+	switch o := h.operation; {
+	case o == nil:
 		return 0
+	case (o.kind == history.Read || o.kind == history.Write) && o.Acquire != 0:
+		return o.Acquire
+	default:
+		return o.Index
 	}
-	return h.operation.Index
 }
 
 // tell announces a point outside of tasks. A fault that pauses the client there stops

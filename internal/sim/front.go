@@ -91,7 +91,5 @@ func (s *server) noteEnd(f *model.Effect) {
 		until = m.wired.from + due - s.wall()
 	}
 	m.conn.client.noteEnd(maker, s.name, f.Key, until)
-	if maker != m.op {
-		m.wired.noted = maker
-	}
+	m.wired.noted = maker
 }
