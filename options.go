@@ -68,8 +68,8 @@ type settings struct {
 // them. Without a promise the test fails, and prints which properties held.
 func Promise(properties ...string) Option { return func(s *settings) { s.promises = properties } }
 
-// Faults names the faults, each of which gets runs of its own; none is a run without a
-// fault. The default is none and all faults that apply to the servers.
+// Faults names the faults, each of which gets runs of its own. The name "none" stands for
+// runs without a fault. The default is that name and all faults that apply to the servers.
 func Faults(names ...string) Option { return func(s *settings) { s.faults = names } }
 
 // Runs sets how many runs each fault gets; the default is 100, and 1 on docker.

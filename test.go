@@ -32,7 +32,7 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// none is the name of the part of a test without a fault.
+// The name of the part of a test that has no fault.
 const none = "none"
 
 // suite is one call of Test.
@@ -190,7 +190,7 @@ func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 		return
 	}
 	if !chosen() && x.promise != nil {
-		saved, _ := os.ReadDir(directory(t)) // none is there at first
+		saved, _ := os.ReadDir(directory(t)) // at first there are no files
 		for _, dir := range saved {
 			x.replay(t, filepath.Join(directory(t), dir.Name(), rundir.ScheduleFile))
 		}

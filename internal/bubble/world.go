@@ -46,7 +46,7 @@ type World struct {
 	names     map[string]string // of servers, by address
 	addrs     map[string]string // by name of the server
 
-	due   []func() // what the scheduler has decided, for the code outside
+	due   []func() // decisions of the scheduler, for the code outside
 	mu    sync.Mutex
 	asks  []ask // what the code outside wants
 	some  chan struct{}
@@ -58,7 +58,7 @@ type World struct {
 }
 
 // ask is a wish of the code outside. Those of one instant are done in the order of their
-// keys: which goroutine was first is chance.
+// keys: the order of goroutines is chance.
 type ask struct {
 	client int
 	conn   string // "": not of a connection

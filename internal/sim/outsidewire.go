@@ -196,7 +196,7 @@ func (m *message) wireAnswer() (a WireAnswer) {
 	return a
 }
 
-// resumeWires continues after a pause: what has arrived comes before what was written.
+// resumeWires continues after a pause: arrived messages come before written ones.
 func (c *endpoint) resumeWires() {
 	for _, x := range slices.Clone(c.wires) {
 		kept, unsent := x.kept, x.unsent
