@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -50,7 +49,7 @@ func (c *client) lock() (userlock.Lock, error) {
 	if c.own != nil {
 		return c.own, nil
 	}
-	err := guard("the factory", func() error {
+	err := userlock.Guard("the factory", func() error {
 		own, err := c.world.make(c)
 		if err == nil {
 			c.own = own
@@ -64,16 +63,6 @@ func (c *client) lock() (userlock.Lock, error) {
 		return nil, &userlock.Misuse{Words: err.Error()}
 	}
 	return nil, locks.Definite(err)
-}
-
-// guard turns a panic of the user's code into an error with its stack.
-func guard(what string, f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &userlock.Misuse{Words: fmt.Sprintf("%s panicked: %v\n%s", what, p, own(string(debug.Stack())))}
-		}
-	}()
-	return f()
 }
 
 // standstill returns a channel that is closed when the client goes on, or nil if it does
@@ -172,7 +161,7 @@ func (c *client) close() {
 		return
 	}
 	go func() {
-		if err := guard("Close", c.own.Close); errors.As(err, new(*userlock.Misuse)) {
+		if err := userlock.Guard("Close", c.own.Close); errors.As(err, new(*userlock.Misuse)) {
 			c.world.mistake = cmp.Or(c.world.mistake, fmt.Errorf("%s: %w", c.name, err))
 		}
 	}()

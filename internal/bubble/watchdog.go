@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/lockcheck/lockcheck/internal/userlock"
 )
 
 // stillTicks is how many seconds, in real time, nothing may move in a run. A process that
@@ -38,18 +40,6 @@ func (w *World) watch() (stop func()) {
 	return func() { close(ended) }
 }
 
-// own returns the frames of a stack that are neither of the runtime nor of lockcheck.
-func own(stack string) string {
-	lines := strings.Split(strings.TrimSpace(stack), "\n")
-	text := lines[0] + "\n"
-	for i := 1; i+1 < len(lines); i += 2 {
-		if call := lines[i]; !strings.HasPrefix(call, "runtime") && !strings.HasPrefix(call, "panic(") && !strings.Contains(call, "lockcheck/internal/") && !strings.Contains(call, "lockcheck.(") {
-			text += call + "\n" + lines[i+1] + "\n"
-		}
-	}
-	return text
-}
-
 // leaked returns the stacks of goroutines that are still in a bubble.
 func leaked() string { return stacks(func(string) bool { return true }) }
 
@@ -61,7 +51,7 @@ func stacks(some func(head string) bool) string {
 	for _, s := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
 		head, _, _ := strings.Cut(s, "\n")
 		if strings.Contains(head, "synctest bubble") && some(head) && !strings.Contains(s, "bubble.(*World).Wait") && !strings.Contains(s, "synctest.Run(") && !strings.Contains(head, "coroutine") {
-			list = append(list, own(s))
+			list = append(list, userlock.OwnFrames(s))
 		}
 	}
 	const most = 3

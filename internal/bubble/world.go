@@ -284,7 +284,7 @@ func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lo
 	if !l.run(left, func(ctx context.Context) {
 		var own userlock.Lock
 		if own, err = l.client.lock(); err == nil {
-			err = guard(what, func() (err error) {
+			err = userlock.Guard(what, func() (err error) {
 				grant, err = do(own, ctx, name)
 				return err
 			})
@@ -423,7 +423,7 @@ func (x *lease) Release(context.Context) error {
 func (x *lease) call(what string, f func(context.Context) error) (err error) {
 	l := x.locker
 	if !l.run(2*l.client.world.cfg.Lease, func(ctx context.Context) {
-		err = guard(what, func() error { return f(ctx) })
+		err = userlock.Guard(what, func() error { return f(ctx) })
 	}) {
 		err = &userlock.Misuse{Words: fmt.Sprintf("%s has not returned, %v after its context ended", what, patience*l.client.world.cfg.Lease)}
 	}

@@ -3,7 +3,10 @@ package userlock
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"runtime/debug"
+	"strings"
 	"time"
 )
 
@@ -50,4 +53,26 @@ type Grant interface {
 	Token() uint64
 	// Lost is closed when the lock knows that it has lost the grant; nil: never.
 	Lost() <-chan struct{}
+}
+
+// Guard calls f. It turns a panic of the user's code into an error with its stack.
+func Guard(what string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &Misuse{Words: fmt.Sprintf("%s panicked: %v\n%s", what, p, OwnFrames(string(debug.Stack())))}
+		}
+	}()
+	return f()
+}
+
+// OwnFrames returns the frames of a stack that are neither of the runtime nor of lockcheck.
+func OwnFrames(stack string) string {
+	lines := strings.Split(strings.TrimSpace(stack), "\n")
+	text := lines[0] + "\n"
+	for i := 1; i+1 < len(lines); i += 2 {
+		if call := lines[i]; !strings.HasPrefix(call, "runtime") && !strings.HasPrefix(call, "panic(") && !strings.Contains(call, "lockcheck/internal/") && !strings.Contains(call, "lockcheck.(") {
+			text += call + "\n" + lines[i+1] + "\n"
+		}
+	}
+	return text
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -22,7 +21,7 @@ func Own(make userlock.Maker) Factory {
 			return nil, nil, err
 		}
 		l := &ownLocker{host: s.Host.(host), lease: where.lease}
-		err = guard("the factory", func() (err error) {
+		err = userlock.Guard("the factory", func() (err error) {
 			l.own, err = make(where)
 			return err
 		})
@@ -31,16 +30,6 @@ func Own(make userlock.Maker) Factory {
 		}
 		return l, l.own.Close, nil
 	}
-}
-
-// guard turns a panic of the user's code into an error with its stack.
-func guard(what string, f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &userlock.Misuse{Words: fmt.Sprintf("%s panicked: %v\n%s", what, p, debug.Stack())}
-		}
-	}()
-	return f()
 }
 
 // site is the userlock.Site of a client.
@@ -109,7 +98,7 @@ type ownLocker struct {
 
 // call calls the user's code.
 func (l *ownLocker) call(what string, f func() error) (err error) {
-	l.away(func() { err = guard(what, f) })
+	l.away(func() { err = userlock.Guard(what, f) })
 	return err
 }
 

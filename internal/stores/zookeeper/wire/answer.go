@@ -12,7 +12,7 @@ import (
 )
 
 // The codes of answers that the port does not know: SessionExpired to any request
-// after the end of its session, and unimplemented to an Unknown request.
+// after the end of its session, and the server's own ZUNIMPLEMENTED to an Unknown one.
 const (
 	SessionExpired zookeeper.Code = -112
 	unimplemented  zookeeper.Code = -6
