@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 
 	"github.com/moby/moby/api/types/container"
@@ -74,4 +75,14 @@ func prepare(ctx context.Context, opts Options) (e *engine, image string, err er
 		return nil, "", errors.Join(err, e.close())
 	}
 	return e, image, nil
+}
+
+// ServersImage returns the name of the image of the servers, which it builds if it is
+// missing. log gets what image says about it.
+func ServersImage(ctx context.Context, log io.Writer) (string, error) {
+	e, image, err := prepare(ctx, Options{Log: log})
+	if err != nil {
+		return "", err
+	}
+	return image, e.close()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/containerd/errdefs"
@@ -168,15 +167,6 @@ func Left(ctx context.Context, p *Environment) (names []string, err error) {
 		}
 	}
 	return names, nil
-}
-
-// ServersImage returns the image of the servers.
-func ServersImage(ctx context.Context, log io.Writer) (string, error) {
-	e, image, err := prepare(ctx, Options{Log: log})
-	if err != nil {
-		return "", err
-	}
-	return image, e.close()
 }
 
 // LastLines returns the part of a failed build's log that an error shows.

@@ -36,7 +36,9 @@ func Sample(t testing.TB) {
 	engine(t)
 }
 
-// engine skips a test if there is no Docker engine, and waits for its turn.
+// engine skips a test if there is no Docker engine, and waits for its turn. It builds
+// the image of the servers where that is missing, which takes minutes: no limit of a
+// test includes them.
 func engine(t testing.TB) {
 	t.Helper()
 	if err := docker.Available(t.Context()); err != nil {
@@ -44,6 +46,9 @@ func engine(t testing.TB) {
 	}
 	if err := takeTurn(func() { t.Log("waits for tests of another process that use Docker") }); err != nil {
 		t.Fatalf("wait for other tests that use Docker: %v", err)
+	}
+	if _, err := docker.ServersImage(t.Context(), t.Output()); err != nil {
+		t.Fatal(err)
 	}
 }
 
