@@ -20,7 +20,7 @@ const module = "github.com/lockcheck/lockcheck/"
 
 // rooms are the packages from the ground up: each may import those before it.
 var rooms = []string{
-	"examples", "internal/alltests",
+	"examples", "internal/alltests", "internal/rapidtest",
 	"history", "history/formats", "faults", "checker", "checker/models", "internal/exit", "locks", "internal/lockstest",
 	"internal/stores/redis", "internal/stores/redis/client", "internal/stores/redis/model", "internal/stores/redis/wire", "internal/stores/redis/porttest",
 	"internal/stores/zookeeper", "internal/stores/zookeeper/jute", "internal/stores/zookeeper/client", "internal/stores/zookeeper/model", "internal/stores/zookeeper/porttest", "internal/stores/zookeeper/wire",

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 )
 
 func newTestReader(t testing.TB) *Reader {
@@ -82,7 +84,7 @@ func TestTheFastPathReadsWhatJSONReads(t *testing.T) {
 	opt := rapid.Custom(func(t *rapid.T) Opt {
 		return Opt{V: number.Draw(t, "v"), Set: rapid.Bool().Draw(t, "set")}
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		line, err := appendEntry(nil, &Entry{
 			Index: int(number.Draw(t, "index")), Time: time.Duration(number.Draw(t, "time")), Client: word.Draw(t, "client"),
 			Process: Process{N: int(number.Draw(t, "process")), Name: word.Draw(t, "name")},
@@ -127,7 +129,7 @@ func TestARememberedWordIsOneOfManyAtMost(t *testing.T) {
 
 func TestNumbersThatGrowAreFoundAgain(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		var set numbers
 		n, in := rapid.Int64Range(-200, 200).Draw(t, "first"), map[int64]bool{}
 		for range rapid.IntRange(0, 20).Draw(t, "numbers") {
@@ -145,7 +147,7 @@ func TestNumbersThatGrowAreFoundAgain(t *testing.T) {
 
 func TestGrantsInAnyOrderAreFoundAgain(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		var grants grantIndex
 		in := map[int]int{}
 		for i, n := range rapid.SliceOf(rapid.IntRange(1, 30)).Draw(t, "grants") {

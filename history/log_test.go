@@ -7,12 +7,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 )
 
 // A Log returns the entries that were added, in order and individually.
 func TestALogKeepsEntries(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		opt := rapid.Custom(func(t *rapid.T) history.Opt {
 			if rapid.Bool().Draw(t, "set") {
 				return history.Some(rapid.Int64().Draw(t, "value"))

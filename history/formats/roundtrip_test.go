@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 )
 
 func encode(t fataler, h *history.History) []byte {
@@ -64,7 +65,7 @@ type fataler interface {
 
 func TestNothingIsLostOnTheWayThroughAnotherFormat(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		h := anyHistory(t)
 		lines := encode(t, h)
 		if got, warnings, err := history.Decode(bytes.NewReader(lines), "file"); err != nil || len(warnings) > 0 || !reflect.DeepEqual(got, h) {
@@ -287,7 +288,7 @@ func TestPiecesOfHistoriesAreReadOrRefused(t *testing.T) {
 |{:process :nemesis :type :info :f :start :value |{:process :nemesis :type :info :f nil}|{:process redis :type :event :f :expire :key 
 |:time 5|:time 4|:time 1000000000 |:index 7|:index 3|:token |:grant 2 |:shared true|:client "x"|:lock |:on |:was 3 |:by 1|:op 1
 |{"lockcheck":1},|{:lockcheck 1}|{"process":0,"type":"invoke","f":"acquire"}|{"process":0,"type":"ok","f":"acquire","value":3}|{"process":"c1","type":"invoke","f":"lock","value":|{"process":"c1","type":"info","f":"lock","error":|"time":5|"index":1|:|null|["a",null]|[0,3]`, "|"))
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		readable(t, []byte(strings.Join(rapid.SliceOfN(piece, 0, 30).Draw(t, "pieces"), "")))
 	})
 }

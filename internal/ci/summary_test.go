@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -122,7 +123,7 @@ func TestNobodysWordsAreMarkup(t *testing.T) {
 // A page that is cut is as short as asked, valid text, and does not end within a block
 // of code. It also says that it was cut.
 func TestACutPageIsWholeMarkdown(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOf(rapid.SampledFrom([]string{"é🔒é", "plain", "# head", "| a | b |", "`` ` ``", ""})).Draw(t, "lines")
 		var b strings.Builder
 		for range rapid.IntRange(1, 4).Draw(t, "blocks") {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/explore"
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 )
 
 // changed returns a JSON value with a part removed or replaced.
@@ -65,7 +66,7 @@ func TestNoDocumentPanics(t *testing.T) {
 		refused++
 		return d
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		a, b := read(t, whole(1)), read(t, whole(2))
 		for _, pair := range [][2]*Document{{a, b}, {b, a}} {
 			now, past := copied(pair[0]), pair[1]

@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/explore"
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 )
 
 // matrixShard returns shard n of two of a matrix. The first has the cells under none
@@ -113,7 +114,7 @@ func TestAMatrixTakesTheViolationsOfAnEarlierTry(t *testing.T) {
 func TestNoMatrixPanics(t *testing.T) {
 	dir := t.TempDir()
 	used := 0
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		var v any
 		if err := json.Unmarshal([]byte(text(matrixShard(1, checker.Exclusion))), &v); err != nil {
 			t.Fatal(err)

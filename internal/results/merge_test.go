@@ -16,6 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 )
 
 // run is the data that a result has about one run of a batch.
@@ -81,7 +82,7 @@ func sum(cells ...Cell) Cell {
 // However runs are split into parts, and in whatever order the parts are added, the
 // cell equals that of one batch.
 func TestPartsOfACellAddUpToIt(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		var runs []run
 		parts := make([][]int, 3)
 		all := []int{}
@@ -105,7 +106,7 @@ func TestPartsOfACellAddUpToIt(t *testing.T) {
 
 // A cell is written and read without a loss, and returns the result that it took.
 func TestACellKeepsAllOfItsResult(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		var runs []run
 		var all []int
 		for i := range rapid.IntRange(0, 5).Draw(t, "runs") {

@@ -18,6 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -223,7 +224,7 @@ func right(key string) []any {
 // schema cannot find.
 func TestSchemaAndParseAgree(t *testing.T) {
 	var good, wrong int
-	rapid.Check(t, func(rt *rapid.T) {
+	rapidtest.Check(t, func(rt *rapid.T) {
 		mapping := func(order []string, least int) map[string]any {
 			m := map[string]any{}
 			for range rapid.IntRange(least, 6).Draw(rt, "keys") {

@@ -6,13 +6,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
 // Fields returns what AppendField has joined, of any length and with any bytes.
 func TestFields(t *testing.T) {
 	texts := rapid.OneOf(rapid.StringN(0, 3, -1), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 400), func(b []byte) string { return string(b) }))
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.Map(rapid.SliceOfN(texts, 2, 2), func(p []string) [2]string { return [2]string{p[0], p[1]} }), 0, 5).Draw(t, "fields")
 		var joined []byte
 		for _, f := range want {

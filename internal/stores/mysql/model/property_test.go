@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/model"
 )
@@ -38,7 +39,7 @@ var drawnRow = rapid.Custom(func(t *rapid.T) mysql.Row {
 // gets an answer in the end. Closed sessions leave nothing behind. A replica with
 // the full log equals its primary, and so does the primary after a crash.
 func TestNothingIsLeftBehind(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		server, replica := model.New(model.Options{}), model.New(model.Options{})
 		replica.Follow()
 		now := model.Clock{}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
@@ -63,7 +64,7 @@ var drawnCommand = rapid.Custom(func(t *rapid.T) mysql.Command {
 // would delay the purge of another's rows.
 func runSequences(t *testing.T, w World) {
 	l := &lane{T: t, World: w}
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		for _, s := range rapid.SliceOfN(moves, batch, batch).Draw(t, "sequences") {
 			if f := l.play(s); f != "" {
 				t.Fatal(f)

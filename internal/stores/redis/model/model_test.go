@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
 )
@@ -300,7 +301,7 @@ func calls() *rapid.Generator[[]call] {
 // Replies are the same whether keys expire by themselves or when a command meets
 // them.
 func TestExpiryIsInvisible(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		lazy, active := model.New(model.Options{}), model.New(model.Options{})
 		var latest time.Duration
 		for i, c := range calls().Draw(t, "calls") {
@@ -323,7 +324,7 @@ func TestExpiryIsInvisible(t *testing.T) {
 
 // A crash equals the absence of all writes after the last fsync.
 func TestCrashIsTheLastFsync(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		all := calls().Draw(t, "calls")
 		crashed, spared := model.New(model.Options{Fsync: model.Everysec}), model.New(model.Options{})
 		end := all[len(all)-1].now
@@ -344,7 +345,7 @@ func second(d time.Duration) int64 { return int64(math.Floor(d.Seconds())) }
 
 // The effects show for every key whether it exists and who made it.
 func TestEffectsTellTheState(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		server := model.New(model.Options{Fsync: model.Everysec})
 		there := map[string]bool{}
 		follow := func(effects []model.Effect) {

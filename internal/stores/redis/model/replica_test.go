@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
 )
@@ -52,7 +53,7 @@ func state(server *model.Server, now time.Duration) []byte {
 // A follower with all writes has its leader's data, gives the same answers to
 // reads, and has no effects.
 func TestFollowerHoldsWhatItsLeaderHolds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		leader, follower := newReplicated()
 		for _, c := range incidents(calls().Draw(t, "calls")).Draw(t, "incidents") {
 			play(leader, []call{c})
@@ -79,7 +80,7 @@ func TestFollowerHoldsWhatItsLeaderHolds(t *testing.T) {
 
 // No command changes a follower.
 func TestFollowerIsNotChangedByCommands(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		leader, follower := newReplicated()
 		all := calls().Draw(t, "calls")
 		play(leader, all)
@@ -98,7 +99,7 @@ func TestFollowerIsNotChangedByCommands(t *testing.T) {
 
 // A promoted follower continues like its leader.
 func TestPromotionKeeps(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		leader, follower := newReplicated()
 		before, after := calls().Draw(t, "before"), calls().Draw(t, "after")
 		play(leader, before)
@@ -126,7 +127,7 @@ func TestPromotionKeeps(t *testing.T) {
 // After a full synchronisation two servers have the same data. Exactly the
 // entries that no longer exist as made are Lost.
 func TestCopyFrom(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		from, to := newReplicated()
 		to.Lead(0)
 		a, b := calls().Draw(t, "from"), calls().Draw(t, "to")

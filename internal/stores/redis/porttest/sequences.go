@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
 )
@@ -111,7 +112,7 @@ var (
 func runSequences(t *testing.T, w World) {
 	var mu sync.Mutex
 	total, cut, answers := 0, 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		sequences := rapid.SliceOfN(moves(len(w.Conns)), batch, batch).Draw(t, "sequences")
 		failures := make([]string, len(sequences))
 		var wg sync.WaitGroup

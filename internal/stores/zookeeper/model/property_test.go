@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
 )
@@ -27,7 +28,7 @@ var drawnCommand = rapid.Custom(func(t *rapid.T) zookeeper.Command {
 // the same state in every member. A watch fires at most once, and only for an
 // existing watch. A closed session leaves nothing behind.
 func TestMembersAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Check(t, func(t *rapid.T) {
 		var (
 			leader  model.Leader
 			members = [3]*model.Member{model.NewMember(), model.NewMember(), model.NewMember()}

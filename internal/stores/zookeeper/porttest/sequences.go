@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
 )
@@ -97,7 +98,7 @@ func runSequences(t *testing.T, w World) {
 			t.Cleanup(func() { _ = lanes[i].handles[s].Close(context.Background(), patience) })
 		}
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	rapidtest.Check(t, func(rt *rapid.T) {
 		sequences := rapid.SliceOfN(moves, batch, batch).Draw(rt, "sequences")
 		failures := make([]string, batch)
 		var wg sync.WaitGroup
