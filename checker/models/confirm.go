@@ -3,7 +3,6 @@ package models
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 )
@@ -11,9 +10,7 @@ import (
 // confirm also asks Porcupine. If Porcupine contradicts, the result is Unknown.
 func (o *object) confirm(b *budget, f finding) finding {
 	if f.outcome == checker.Violated && !f.absence {
-		if o.model.kind == register {
-			f = o.prune(b, f)
-		}
+		f = o.prune(b, f)
 		for _, start := range f.starts(o.model.kind) {
 			if window := o.around(f); len(window) <= windowSize && b.quick(o, window, start) == checker.Valid {
 				return disagreement(f, "Porcupine finds an order for the operations around it")
@@ -23,14 +20,14 @@ func (o *object) confirm(b *budget, f finding) finding {
 	if o.count() > smallEnough || o.unanswered() > fewUnanswered {
 		return f
 	}
-	// All valid locks share one short time: there may be many of them.
-	start := time.Now()
+	// All valid locks share few steps: there may be many of them.
+	before := b.steps
 	whole := checker.Unknown
 	if f.outcome == checker.Violated {
 		whole = b.quick(o, o.operations(0, never), o.start())
 	} else if b.spare > 0 {
 		whole, _ = b.search(o, o.operations(0, never), o.start(), b.spare)
-		b.spare -= time.Since(start)
+		b.spare -= b.steps - before
 	}
 	switch {
 	case whole == checker.Valid && f.outcome == checker.Violated:
@@ -76,16 +73,17 @@ func (o *object) around(f finding) []operation {
 	return list
 }
 
-// prune leaves out facts that are not needed: without them Porcupine finds no order
-// either.
+// prune leaves out facts that are not needed: without them
+// Porcupine finds no order either.
 func (o *object) prune(b *budget, f finding) finding {
-	if len(o.around(f)) > windowSize {
+	if o.model.kind != register || len(o.around(f)) > windowSize {
 		return f
 	}
 	for k := 0; k < len(f.facts) && len(f.facts) > 1; k++ {
 		fewer := f
 		fewer.facts = slices.Delete(slices.Clone(f.facts), k, k+1)
-		if b.quick(o, o.around(fewer), f.start) == checker.Violated {
+		possible := func(start state) bool { return b.quick(o, o.around(fewer), start) != checker.Violated }
+		if !slices.ContainsFunc(fewer.starts(o.model.kind), possible) {
 			fewer.sentence = o.noOrder(fewer.facts)
 			f, k = fewer, -1
 		}

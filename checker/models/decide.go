@@ -3,7 +3,6 @@ package models
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 )
@@ -41,22 +40,22 @@ func (o *object) decide(b *budget, reason string) finding {
 	return f
 }
 
-// The time limits for making a witness smaller.
+// The limits for making a witness smaller, in steps of Porcupine.
 const (
-	reduceTime = 2 * time.Second
-	stepTime   = 100 * time.Millisecond
+	reduceSteps = 1_000_000 // in all
+	tryReducing = 50_000    // for each search
 )
 
 // reduce makes a witness of a piece for which Porcupine found no order. It has as few
 // operations as can be found; all others are optional.
 func (o *object) reduce(b *budget, p piece) finding {
-	until := time.Now().Add(reduceTime)
+	until := b.steps + reduceSteps
 	ops := slices.Clone(p.ops())
 	illegal := func(list []operation) bool {
-		if time.Now().After(until) {
+		if b.steps > until {
 			return false
 		}
-		out, _ := b.search(o, list, p.start, stepTime)
+		out, _ := b.search(o, list, p.start, tryReducing)
 		return out == checker.Violated
 	}
 	// Operations after the first completion without an explanation are not needed.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -176,7 +175,7 @@ func (f *flaw) caught(m Model) int {
 			if said == checker.Unknown || said == o.direct().outcome {
 				continue
 			}
-			if whole, _ := b.search(o, o.operations(0, never), state{}, 200*time.Millisecond); whole != checker.Unknown && whole != said {
+			if whole, _ := b.search(o, o.operations(0, never), state{}, confirmSteps); whole != checker.Unknown && whole != said {
 				return n
 			}
 		}

@@ -79,7 +79,7 @@ func FuzzModels(f *testing.F) {
 				if direct.outcome == checker.Unknown {
 					continue
 				}
-				if whole, _ := b.search(x, x.operations(0, never), x.start(), 50*time.Millisecond); whole != checker.Unknown && whole != direct.outcome {
+				if whole, _ := b.search(x, x.operations(0, never), x.start(), confirmSteps); whole != checker.Unknown && whole != direct.outcome {
 					t.Fatalf("%s: the direct check says %s (%s), Porcupine says %s\n%s", m, direct.outcome, direct.sentence, whole, shown(entries))
 				}
 			}

@@ -32,12 +32,14 @@ type Judge struct {
 	choices *choices   // the present reading is one of them; or nil
 }
 
-// Limits for asking Porcupine after the direct judge has decided.
+// Limits for asking Porcupine after the direct judge has decided. Searches are limited
+// in steps, not time, so that their results are the same on any machine.
 const (
-	confirmTime = 200 * time.Millisecond // for each search
-	smallEnough = 2000                   // operations of a lock that is searched as a whole
-	windowSize  = 500                    // operations around a witness
-	othersTime  = 2 * time.Second        // for all locks after the first violated one
+	confirmSteps = 100_000                // for each search
+	smallEnough  = 2000                   // operations of a lock that is searched as a whole
+	windowSize   = 500                    // operations around a witness
+	othersTime   = 2 * time.Second        // for all locks after the first violated one
+	drawTime     = 200 * time.Millisecond // for the orders in a picture
 	// Each operation without an answer may double the time of a search.
 	fewUnanswered = 8
 )

@@ -618,10 +618,7 @@ func (c *chaos) answer(p *chaotic) {
 // operation is about.
 func TestTheOracleAgrees(t *testing.T) {
 	t.Parallel()
-	histories := 3000
-	if !alltests.Wanted() {
-		histories = 100
-	}
+	histories := alltests.Budget(1000, 100)
 	for _, name := range []string{"owner-mutex", "mutex", "fenced-mutex", "reentrant-mutex", "reentrant-mutex=2", "reentrant-fenced-mutex", "reentrant-fenced-mutex=2", "rw-mutex", "semaphore=2"} {
 		for _, opts := range []Options{{}, {Released: true}, {StrictTry: true}} {
 			for _, named := range []bool{true, false} {

@@ -54,7 +54,7 @@ func (v *Verdict) Picture(w io.Writer) error {
 			h.Call, h.Return = o.line(h.Call), o.line(h.Return)
 		}
 	}
-	_, info := porcupine.CheckOperationsVerbose(m, history, confirmTime)
+	_, info := porcupine.CheckOperationsVerbose(m, history, drawTime)
 	return porcupine.Visualize(m, info, w)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/alltests"
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 )
 
 // The model lease and the property lease-exclusion were written separately. A
@@ -19,7 +20,7 @@ func TestTheModelLeaseAgreesWithTheProperty(t *testing.T) {
 	t.Parallel()
 	m := parsed(t, "lease")
 	broken, held := 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
+	rapidtest.Check(t, func(rt *rapid.T) {
 		for range 20 {
 			// For the property, a failed release ends a hold.
 			entries := anyHistory(rt, m, Options{Released: true})

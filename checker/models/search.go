@@ -15,13 +15,14 @@ import (
 // budget is the time and memory that Porcupine may use.
 type budget struct {
 	ctx    context.Context
-	until  time.Time     // zero: no limit
-	spare  time.Duration // for locks that the direct judge found valid
+	until  time.Time // zero: no limit
+	steps  int       // that all searches took
+	spare  int       // steps for locks that the direct judge found valid
 	limits Options
 }
 
 func newBudget(ctx context.Context, o Options) *budget {
-	b := &budget{ctx: ctx, spare: confirmTime, limits: o}
+	b := &budget{ctx: ctx, spare: confirmSteps, limits: o}
 	if o.Timeout > 0 {
 		b.until = time.Now().Add(o.Timeout)
 	}
@@ -42,22 +43,19 @@ func (b *budget) within(d time.Duration) *budget {
 	return &c
 }
 
-// quick searches for a short time.
+// quick searches with few steps.
 func (b *budget) quick(o *object, list []operation, start state) checker.Outcome {
-	out, _ := b.search(o, list, start, confirmTime)
+	out, _ := b.search(o, list, start, confirmSteps)
 	return out
 }
 
-// search asks Porcupine whether the operations have an order. It stops after limit,
-// if that is not 0, or when the budget ends.
-func (b *budget) search(o *object, list []operation, start state, limit time.Duration) (checker.Outcome, string) {
+// search asks Porcupine whether the operations have an order. It stops after that many
+// steps, if that is not 0, or when the budget ends.
+func (b *budget) search(o *object, list []operation, start state, steps int) (checker.Outcome, string) {
+	var left time.Duration
 	if !b.until.IsZero() {
-		left := time.Until(b.until)
-		if left <= 0 {
+		if left = time.Until(b.until); left <= 0 {
 			return checker.Unknown, OutOfTime(b.limits.Timeout)
-		}
-		if limit == 0 || left < limit {
-			limit = left
 		}
 	}
 	var stop atomic.Bool
@@ -67,13 +65,19 @@ func (b *budget) search(o *object, list []operation, start state, limit time.Dur
 	go b.watch(done, func(reason string) { why.Store(&reason); stop.Store(true) })
 	m := o.spec(start)
 	step := m.Step
+	var taken atomic.Int64 // atomic, since after a timeout the search goes on for a moment
+	over := func() bool { return steps > 0 && taken.Load() > int64(steps) }
 	m.Step = func(s, in, out any) (bool, any) {
-		if stop.Load() { // the search ends quickly, and its result is not used
+		if taken.Add(1); over() || stop.Load() { // the search ends quickly, and its result is not used
 			return false, s
 		}
 		return step(s, in, out)
 	}
-	result := porcupine.CheckOperationsTimeout(m, o.history(list), limit)
+	result := porcupine.CheckOperationsTimeout(m, o.history(list), left)
+	b.steps += int(taken.Load())
+	if over() {
+		return checker.Unknown, fmt.Sprintf("had no answer after %d steps", steps)
+	}
 	if r := why.Load(); r != nil {
 		return checker.Unknown, *r
 	}
