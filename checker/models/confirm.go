@@ -73,10 +73,10 @@ func (o *object) around(f finding) []operation {
 	return list
 }
 
-// prune leaves out facts that are not needed: without them
+// prune leaves out facts that are not needed, if there may be any: without them
 // Porcupine finds no order either.
 func (o *object) prune(b *budget, f finding) finding {
-	if o.model.kind != register || len(o.around(f)) > windowSize {
+	if o.model.kind != register && !f.excess || len(o.around(f)) > windowSize {
 		return f
 	}
 	for k := 0; k < len(f.facts) && len(f.facts) > 1; k++ {

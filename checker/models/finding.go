@@ -14,6 +14,7 @@ type finding struct {
 	facts    []fact
 	limited  bool    // of Unknown: time or memory ran out
 	shown    []int32 // positions that the sentence names, besides the facts
+	excess   bool    // some facts may not be needed
 	absence  bool    // the violation depends on the absence of other operations
 	open     bool    // impossible from any state before the first fact
 	whole    bool    // including all operations possible since the start

@@ -26,7 +26,9 @@ func (o *object) judgeEvents() finding {
 	i := a.run(nil)
 	switch {
 	case i != none:
-		return least.noTurn(&a, i)
+		f := least.noTurn(&a, i)
+		f.excess = tied || confirms // the events allow more than the history does
+		return f
 	case len(o.refused) > 0:
 		return undecided("tries were refused")
 	case !tied && !confirms || stuck(seems, nil, false) == none:

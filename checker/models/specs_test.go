@@ -188,6 +188,16 @@ const (
 	unanswered = `
 		c1 acquire
 		c1 acquire info`
+	lostFirst = `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 lost grant=1
+		c2 acquire
+		c3 acquire
+		c2 acquire ok grant=2
+		c2 acquire
+		c3 acquire ok grant=3
+		c2 acquire ok grant=4`
 	unanswered2 = unanswered + `
 		c1' acquire
 		c1' acquire info`
@@ -806,6 +816,18 @@ var modelSpecs = []modelSpec{
 		c1 acquire
 		c1 acquire ok
 		nemesis exit on=c1`, `violated 1,2,3,4: from line 1 to line 4 the lock was granted 2 times, and no release can have come between.`},
+	{"mutex", "a loss makes room for one more grant", lostFirst, `violated 1,2,4,5,6,8: from line 1 to line 8 the lock was granted 3 times, and no more than 1 release can have come between.`},
+	{"mutex", "a release that confirms the loss makes no more room", lostFirst + `
+		c1 release grant=1
+		c1 release ok grant=1`, `violated 1,2,4,5,6,8: from line 1 to line 8 the lock was granted 3 times, and no more than 1 release can have come between.`},
+	{"mutex", "nor does a later release of an unknown grant", lostFirst + `
+		c1 release grant=7
+		c1 release ok grant=7`, `violated 1,2,4,5,6,8: from line 1 to line 8 the lock was granted 3 times, and no more than 1 release can have come between.`},
+	{"mutex", "of two releases one confirms the loss, and no earlier grant is needed", lostFirst + `
+		c1 release grant=7
+		c1 release ok grant=7
+		c1 release grant=1
+		c1 release ok grant=1`, `violated 4,5,6,7,8,9: there is no order for this: c2: acquire (lines 4 to 6); c3: acquire (lines 5 to 8); c2: acquire (lines 7 to 9).`},
 	{"owner-mutex", "nor before its last sign of life", `
 		c2 acquire
 		c2 acquire ok
