@@ -234,3 +234,22 @@ func TestOnlyTheCatalogueKnowsCases(t *testing.T) {
 		}
 	}
 }
+
+// What rapid.Check draws is new in each run.
+func TestDrawnInputsAreTheSameInEachRun(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || filepath.ToSlash(filepath.Dir(path)) == "internal/rapidtest" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, name := range []string{"Check", "MakeCheck"} {
+			if strings.Contains(string(text), "rapid."+name+"(") {
+				t.Errorf("%s calls rapid.%s: call rapidtest.Check instead", path, name)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

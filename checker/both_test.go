@@ -44,7 +44,8 @@ func TestADisagreementIsNoVerdict(t *testing.T) {
 
 func TestTheReferenceJudgesThreeProperties(t *testing.T) {
 	t.Parallel()
-	got := reference(story(t, exclusionSpecs[1].story))
+	h := story(t, exclusionSpecs[1].story)
+	got := reference(h, Judge(h))
 	want := []string{"exclusion violated", "lease-exclusion n/a", "resource n/a"}
 	for i, v := range got {
 		if s := string(v.Property) + " " + v.Outcome.String(); s != want[i] {

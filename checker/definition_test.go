@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 )
 
 // TestTheVerdictsAreWhatTheDefinitionsSay compares the judge with simple, slow
@@ -17,47 +18,42 @@ func TestTheVerdictsAreWhatTheDefinitionsSay(t *testing.T) {
 	type tally struct{ valid, violated int }
 	tallies := map[Property]*tally{Exclusion: {}, LeaseExclusion: {}, Ownership: {}, Fencing: {}, Answers: {}}
 	histories := 0
-	for range 50 { // of 100 histories each
-		rapid.Check(t, func(rt *rapid.T) {
-			h := anyHistory(rt)
-			histories++
-			d := define(h)
-			for _, v := range Judge(h) {
-				var broken bool
-				switch v.Property {
-				case Exclusion:
-					broken = d.anyPair(d.overlap)
-				case LeaseExclusion:
-					broken = d.anyPair(d.bothBelieve)
-				case Ownership:
-					broken = d.trespass()
-				case Answers:
-					broken = d.lie(h.Header.Lease())
-				case Fencing:
-					broken = d.anyPair(d.staleToken)
-				default:
-					continue
-				}
-				if broken == (v.Outcome == Violated) {
-					switch v.Outcome {
-					case Violated:
-						tallies[v.Property].violated++
-					case Valid:
-						tallies[v.Property].valid++
-					}
-					continue
-				}
-				if v.Outcome == Valid || v.Outcome == Violated {
-					var b strings.Builder
-					_ = history.Encode(&b, h)
-					rt.Fatalf("%s: the judge says %s (%v), the definition that it is violated: %v\n%s", v.Property, v.Outcome, v.Witness, broken, &b)
-				}
+	rapidtest.CheckN(t, 2500, func(rt *rapid.T) {
+		h := anyHistory(rt)
+		histories++
+		d := define(h)
+		for _, v := range Judge(h) {
+			var broken bool
+			switch v.Property {
+			case Exclusion:
+				broken = d.anyPair(d.overlap)
+			case LeaseExclusion:
+				broken = d.anyPair(d.bothBelieve)
+			case Ownership:
+				broken = d.trespass()
+			case Answers:
+				broken = d.lie(h.Header.Lease())
+			case Fencing:
+				broken = d.anyPair(d.staleToken)
+			default:
+				continue
 			}
-		})
-		if t.Failed() {
-			return
+			if broken == (v.Outcome == Violated) {
+				switch v.Outcome {
+				case Violated:
+					tallies[v.Property].violated++
+				case Valid:
+					tallies[v.Property].valid++
+				}
+				continue
+			}
+			if v.Outcome == Valid || v.Outcome == Violated {
+				var b strings.Builder
+				_ = history.Encode(&b, h)
+				rt.Fatalf("%s: the judge says %s (%v), the definition that it is violated: %v\n%s", v.Property, v.Outcome, v.Witness, broken, &b)
+			}
 		}
-	}
+	})
 	for p, n := range tallies {
 		t.Logf("%s: %+v in %d histories", p, *n, histories)
 		if n.valid*100 < histories || n.violated*100 < histories {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 )
 
 // TestFairnessIsWhatTheDefinitionSays compares the judge with a definition that
@@ -18,39 +19,34 @@ func TestFairnessIsWhatTheDefinitionSays(t *testing.T) {
 	t.Parallel()
 	tally := map[string]int{}
 	histories := 0
-	for range 40 { // of 100 histories each
-		rapid.Check(t, func(rt *rapid.T) {
-			h := anyQueue(rt)
-			if err := history.Check(h); err != nil {
-				rt.Fatal(err)
-			}
-			histories++
-			d := definedQueue{h, h.Entries}
-			overtaken, starved := d.anybody(d.overtaken), d.anybody(d.starved)
-			line := newTimeline(h)
-			for what, c := range map[string]struct {
-				w  *Witness
-				is bool
-			}{"overtaken": {line.overtaking(), overtaken}, "starved": {line.starving(), starved}} {
-				if (c.w != nil) != c.is {
-					var b strings.Builder
-					_ = history.Encode(&b, h)
-					rt.Fatalf("%s: the judge says %v, the definition %v\n%s", what, c.w, c.is, &b)
-				}
-				if c.is {
-					tally[what]++
-				}
-			}
-			if v := verdictOn(Judge(h), Fairness); v.Outcome == Valid {
-				tally["valid"]++
-			} else if (v.Outcome == Violated) != (overtaken || starved) && len(line.places) > 0 {
-				rt.Fatalf("the verdict is %s", v.Outcome)
-			}
-		})
-		if t.Failed() {
-			return
+	rapidtest.CheckN(t, 1500, func(rt *rapid.T) {
+		h := anyQueue(rt)
+		if err := history.Check(h); err != nil {
+			rt.Fatal(err)
 		}
-	}
+		histories++
+		d := definedQueue{h, h.Entries}
+		overtaken, starved := d.anybody(d.overtaken), d.anybody(d.starved)
+		line := newTimeline(h)
+		for what, c := range map[string]struct {
+			w  *Witness
+			is bool
+		}{"overtaken": {line.overtaking(), overtaken}, "starved": {line.starving(), starved}} {
+			if (c.w != nil) != c.is {
+				var b strings.Builder
+				_ = history.Encode(&b, h)
+				rt.Fatalf("%s: the judge says %v, the definition %v\n%s", what, c.w, c.is, &b)
+			}
+			if c.is {
+				tally[what]++
+			}
+		}
+		if v := verdictOn(Judge(h), Fairness); v.Outcome == Valid {
+			tally["valid"]++
+		} else if (v.Outcome == Violated) != (overtaken || starved) && len(line.places) > 0 {
+			rt.Fatalf("the verdict is %s", v.Outcome)
+		}
+	})
 	t.Logf("%v in %d histories", tally, histories)
 	for _, what := range []string{"overtaken", "starved", "valid"} {
 		if tally[what]*100 < histories {

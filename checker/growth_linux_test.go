@@ -111,13 +111,17 @@ func grows(t *testing.T, work func(*history.History)) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for _, c := range crowds {
-		takes := func(n int) float64 {
+		// takes measures up to three times, while the least is more than enough.
+		takes := func(n int, enough float64) float64 {
 			w := crowd{history.History{Header: history.Header{Format: history.Format, LeaseMS: 1, HandoverMS: 1}}}
 			for i := range n {
 				c.write(&w, i, n)
 			}
 			least := math.Inf(1)
 			for range 3 {
+				if least <= enough {
+					break
+				}
 				runtime.GC()
 				start := threadTime(t)
 				work(&w.h)
@@ -126,11 +130,15 @@ func grows(t *testing.T, work func(*history.History)) {
 			return least
 		}
 		// A busy machine disturbs one measurement. Work that grows faster shows in each.
-		const n, factor, tries = 2000, 8, 4
+		const n, factor, tries, short = 2000, 8, 4, 0.1 // s
 		for try := 1; ; try++ {
-			small, large := takes(n), takes(factor*n)
+			large := takes(factor*n, short)
+			if large <= short {
+				break
+			}
+			small := takes(n, 0)
 			t.Logf("%-50s %.4f s, %.4f s", c.name, small, large)
-			if large <= 3*factor*small || large <= 0.1 {
+			if large <= 3*factor*small {
 				break
 			}
 			if try == tries {
@@ -147,16 +155,18 @@ func TestTheWorkGrowsWithTheHistory(t *testing.T) {
 
 // Every story of a history is written: of each violation, and without one.
 func TestTheWorkForAStoryGrowsWithTheHistory(t *testing.T) {
-	verdicts := map[*history.History][]checker.Verdict{}
+	var judged *history.History // the last one: more of them would fill the memory
+	var verdicts []checker.Verdict
 	grows(t, func(h *history.History) {
-		if verdicts[h] == nil {
-			verdicts[h], _, _ = new(checker.Examiner).Examine(h)
+		if judged != h {
+			judged = h
+			verdicts, _, _ = new(checker.Examiner).Examine(h)
 		}
 		calm := false
-		for _, v := range verdicts[h] {
+		for _, v := range verdicts {
 			if v.Outcome == checker.Violated || !calm {
 				calm = calm || v.Outcome != checker.Violated
-				if err := report.Story(io.Discard, h, verdicts[h], report.Options{Promise: []checker.Property{v.Property}}); err != nil {
+				if err := report.Story(io.Discard, h, verdicts, report.Options{Promise: []checker.Property{v.Property}}); err != nil {
 					t.Fatal(err)
 				}
 			}

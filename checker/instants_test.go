@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/rapidtest"
 )
 
 // spread gives the faults of h their own ids and adds a second line to some lines of
@@ -103,7 +104,7 @@ func withOne(h *history.History, pairs [][2]int, which func(f string) int) *hist
 func TestTwoLinesOfAFaultAccuseNoMoreThanOne(t *testing.T) {
 	for name, draw := range map[string]func(*rapid.T) *history.History{"any": anyHistory, "queue": anyQueue} {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			rapidtest.Check(t, func(t *rapid.T) {
 				h := draw(t)
 				pairs := spread(t, h)
 				both := Judge(h)
@@ -138,7 +139,7 @@ func outer(f string) int {
 func TestTwoLinesOfAFaultReachNoMoreHazardsThanOne(t *testing.T) {
 	for name, draw := range map[string]func(*rapid.T) *history.History{"any": anyHistory, "queue": anyQueue} {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			rapidtest.Check(t, func(t *rapid.T) {
 				h := draw(t)
 				one := withOne(h, spread(t, h), outer)
 				_, both := ReachHazards(h)
