@@ -13,7 +13,7 @@ import (
 // codec cuts the bytes of a connection into requests, and makes bytes of answers.
 type codec interface {
 	take(data []byte, ask func(sim.WireRequest)) error
-	answer(*sim.WireAnswer) []byte
+	answer(sim.WireAnswer) []byte
 }
 
 // redisCodec is that of Redis. Its servers answer in bytes.
@@ -30,7 +30,7 @@ func (c *redisCodec) take(data []byte, ask func(sim.WireRequest)) error {
 	}
 }
 
-func (c *redisCodec) answer(a *sim.WireAnswer) []byte { return a.Data }
+func (c *redisCodec) answer(a sim.WireAnswer) []byte { return a.Data }
 
 // command is the name of a Redis command.
 type command string
@@ -81,7 +81,7 @@ func (c *zkCodec) take(data []byte, ask func(sim.WireRequest)) error {
 	}
 }
 
-func (c *zkCodec) answer(a *sim.WireAnswer) []byte {
+func (c *zkCodec) answer(a sim.WireAnswer) []byte {
 	if a.Event.Type != 0 {
 		return zkwire.AppendEvent(nil, a.Event)
 	}

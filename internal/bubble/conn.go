@@ -137,7 +137,7 @@ func (x *conn) answerDial(err error) {
 
 // Answer implements sim.WireEnd.
 func (x *conn) Answer(a sim.WireAnswer) {
-	data := x.codec.answer(&a)
+	data := x.codec.answer(a)
 	if g := x.client.grants[a.Prolonged]; g != nil {
 		g.reportProlonged()
 	}
@@ -185,7 +185,7 @@ func (x *conn) Read(b []byte) (int, error) {
 	for {
 		x.mu.Lock()
 		n := copy(b, x.in)
-		x.in = x.in[n:]
+		x.in = x.in[:copy(x.in, x.in[n:])] // its memory serves the next answer, too
 		err, until, more := x.err, x.until, len(x.in) > 0
 		x.mu.Unlock()
 		switch {

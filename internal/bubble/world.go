@@ -48,9 +48,10 @@ type World struct {
 
 	due   []func() // decisions of the scheduler, for the code outside
 	mu    sync.Mutex
-	asks  []ask // what the code outside wants
-	some  chan struct{}
-	timer *time.Timer // of Wait
+	asks  []ask       // what the code outside wants
+	timer *time.Timer // ends the scheduler's wait
+	waits bool        // the scheduler does
+	wants []func()    // the result of take; its memory serves all instants
 
 	unseen  bool         // a grant has no entry that is known: what the servers show says nothing
 	mistake error        // of the user's code, at the end of the run
@@ -114,7 +115,7 @@ func (w *World) Run() (err error) {
 		//lint:ignore SA1019 libraries draw from the global source
 		rand.Seed(int64(w.seed))
 		time.Sleep(time.Until(sim.Epoch())) // the servers' wall clocks show that time, too
-		w.start, w.some, w.timer = time.Now(), make(chan struct{}, 1), time.NewTimer(longest)
+		w.start, w.timer = time.Now(), time.NewTimer(longest)
 		for _, c := range w.clients {
 			c.life, c.kill = context.WithCancel(context.Background())
 			c.works = make(chan func())
@@ -159,25 +160,31 @@ func (w *World) later(f func()) { w.due = append(w.due, f) }
 // Wait implements sim.Outside.
 func (w *World) Wait(until time.Duration) (time.Duration, []func()) {
 	w.beats.Add(1)
-	for len(w.due) > 0 {
-		f := w.due[0]
-		w.due = w.due[1:]
-		f()
+	for i := 0; i < len(w.due); i++ {
+		w.due[i]()
 		synctest.Wait()
 	}
+	w.due = w.due[:0]
 	wants := w.take()
 	now := w.now()
 	if len(wants) > 0 || until <= now {
 		return now, wants
 	}
-	w.timer.Reset(min(until-now, longest))
-	select {
-	case <-w.timer.C:
-	case <-w.some:
-		w.timer.Stop()
-	}
+	w.sleep(min(until-now, longest))
 	synctest.Wait()
 	return w.now(), w.take()
+}
+
+// sleep waits for so long, or until the code outside wants something. A want resets the
+// timer: one channel takes the runtime less time than a select of two.
+func (w *World) sleep(d time.Duration) {
+	w.mu.Lock()
+	if w.waits = len(w.asks) == 0; !w.waits {
+		d = 0
+	}
+	w.timer.Reset(d)
+	w.mu.Unlock()
+	<-w.timer.C
 }
 
 // longest is how long nothing may happen in a run.
@@ -186,33 +193,28 @@ const longest = time.Hour
 // want asks the scheduler to do something.
 func (w *World) want(a ask) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.asks = append(w.asks, a)
-	w.mu.Unlock()
-	select {
-	case w.some <- struct{}{}:
-	default:
+	if w.waits {
+		w.waits = false
+		w.timer.Reset(0)
 	}
 }
 
-// take returns what the code outside wants.
-func (w *World) take() (wants []func()) {
+// take returns what the code outside wants, up to the next call.
+func (w *World) take() []func() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.asks) == 0 {
-		return nil
-	}
-	select {
-	case <-w.some:
-	default:
-	}
+	w.waits = false
+	w.wants = w.wants[:0]
 	slices.SortStableFunc(w.asks, func(a, b ask) int {
 		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.conn, b.conn), cmp.Compare(a.nth, b.nth))
 	})
 	for _, a := range w.asks {
-		wants = append(wants, a.do)
+		w.wants = append(w.wants, a.do)
 	}
 	w.asks = w.asks[:0]
-	return wants
+	return w.wants
 }
 
 // Observes implements env.Environment. A lock whose entries are unknown cannot be judged by
