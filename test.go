@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -63,7 +62,7 @@ func Test(t *testing.T, servers Servers, factory func(*Env) (Lock, error), optio
 		return
 	}
 	seedable(t)
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // client libraries leave much behind in each run
+	defer bubble.Tune()()
 	x, err := newSuite(t, call, servers, factory, newSettings(options))
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)

@@ -142,6 +142,7 @@ func Benchmark(b *testing.B, l Library) {
 	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{
 		Name: b.Name(), F: func(t *testing.T) {
 			Seedable(t)
+			defer bubble.Tune()() // as lockcheck.Test does
 			s := l.Settings(l.Kinds())
 			s.Runs = b.N
 			b.ResetTimer()
