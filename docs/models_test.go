@@ -28,7 +28,7 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
 - A grant belongs to the process whose acquire got it. If a process ends with an ` + "`" + `info` + "`" + `, the next new number of its client continues it: both are one process.
   If two processes of the client ended in this way, the new number continues the later one. Nothing continues the other.
 - A release or an extend with a grant is about that grant; the invoke of an acquire may already name the grant. Without a grant it is about the last grant that its process
-  got and has not released. If there is none, it is about any one grant that its client may have, including acquires without an answer and open ones. The history
+  holds. If it holds none, it is about any one grant that its client may have at the invoke, including acquires without an answer and open ones. The history
   is valid if one choice makes it valid, and violated if every choice violates it; if that is not decided it is unknown. For an operation without an effect no choice is needed:
   an extend that failed, and a release that failed, unless ` + "`" + `--failed-release released` + "`" + ` is given.
 - A release with an ok releases once. If an earlier release had no answer, the next ok confirms it, and the hold ended at the invoke of the earlier one.
@@ -38,13 +38,15 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
   lock may be free or held; after the extend, from its ` + "`" + `fail` + "`" + ` on. A client that died in a pause did nothing since the pause began.
   A pause without an end line is still in force after a kill.
 - A client that died by itself (an ` + "`" + `exit` + "`" + `, or an ` + "`" + `info` + "`" + ` with the error ` + "`" + `crashed` + "`" + `) may have died right after its last sign of life. That is its last line except ` + "`" + `invoke` + "`" + ` and ` + "`" + `info` + "`" + ` lines.
-  A killed client died at the kill, even if such a line comes later. Its next request after the last line of the kill begins a new life.
+  A killed client died at the kill, even if such a line comes later. Its next request after the last line of the kill begins a new life, which ends no earlier than that kill.
 - A loss is a line ` + "`" + `lost` + "`" + `, or an extend that failed with ` + "`" + `lost` + "`" + ` or ` + "`" + `not-held` + "`" + `. A loss with a grant ends only that grant. It ends no other permit, and nothing if the grant was released before.
 - A loss without a grant ends all that its process holds of the lock, including holds that it continued after an ` + "`" + `info` + "`" + `. If there are none, it ends all that its client may have of the lock.
 - A reentrant lock is one entry in its store. The loss of a grant that its process holds ends all that the process holds, at once. So does its client's death, and a failed release that found the lock gone.
   A process holds a grant if an ok, or a line ` + "`" + `valid` + "`" + `, has confirmed it, no release of it had an ok or no answer, and no earlier loss or death ended it.
+  A grant that was lost with its entry is not lost a second time.
 - Events of a grant come after its answer, so a loss ends no open acquire of its own process. A reentrant lock is the exception: an acquire of the same process that has no answer when the entry is lost
-  may have been granted before, and lost with the entry. From the loss on it may be over, whatever its answer says. If its answer has the token of that entry, it used the entry, and ends together with all other holds of the entry.
+  may have been granted before, and lost with the entry. From the loss on it may be over, whatever its answer says. If its answer has the token of that entry, it used the entry: it was granted before the entry was lost, and ends together with all other holds of the entry.
+  The entry may also be that of a grant that the process may have, such as an acquire without an answer.
 - A loss may come during an open release that may be about the same grant, of its process or of another one of its client. Then the loss may be about more: of a reentrant lock about all that the process holds,
   and without a grant about all that its client may have.
 - In all models except ` + "`" + `mutex` + "`" + `, a line that names a grant of another client has no effect on that grant. lockcheck ignores such a loss, and such a release or extend without an ok.

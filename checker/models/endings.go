@@ -102,17 +102,39 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	case m.named && j.model.rule.reentrant && j.holds[m.hold].certain():
 		j.drop(hand, owner, asks, pos, pos)
 	case m.named && !m.open:
-		j.cease(m.hold, pos)
+		j.vanish(m.hold, pos)
 	case m.named || !j.drop(hand, owner, asks, pos, pos):
 		if !m.named { // else it is a grant without an answer
 			j.drop(hand, none, asks, pos, pos)
 		}
 		for _, n := range hand.unsure {
 			if n != asks && j.holds[n].joint == 0 {
-				j.cease(n, pos)
+				j.vanish(n, pos)
 			}
 		}
 		j.strike(j.asking(client, l, id), pos)
+	}
+}
+
+// vanish notes that a hold was lost at pos that its owner may not have had. In a
+// reentrant lock the owner's acquires without an answer may have used the same entry, and
+// be lost with it.
+func (j *Judge) vanish(id, pos int32) {
+	j.cease(id, pos)
+	h := &j.holds[id]
+	if !j.model.rule.reentrant || !h.uncertain() {
+		return
+	}
+	client := j.procs[h.proc].client
+	for _, n := range j.hand(client, h.lock).unsure {
+		if x := &j.holds[n]; x.owner == h.owner && !x.known && x.uncertain() {
+			j.cease(n, pos)
+		}
+	}
+	for _, p := range j.asking(client, h.lock, none) {
+		if q := &j.procs[p]; q.first == h.owner && q.hold != id {
+			j.strike([]int32{p}, pos)
+		}
 	}
 }
 
@@ -171,12 +193,13 @@ func (j *Judge) strike(procs []int32, pos int32) {
 // ended with all else that did.
 func (j *Judge) early(id int32, p *proc) {
 	if p.joint != 0 {
-		if l := &j.losses[p.joint-1]; l.token != 0 && j.holds[id].token == l.token {
+		l := &j.losses[p.joint-1]
+		if l.token != 0 && j.holds[id].token == l.token {
 			j.doubted(id, l.told)
 			j.holds[id].joint = p.joint
-		} else {
-			j.cease(id, l.told)
+			return
 		}
+		j.cease(id, l.told)
 	}
 	if p.struck != none {
 		j.cease(id, p.struck)

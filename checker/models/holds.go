@@ -29,7 +29,7 @@ func (o *object) judgeHolds() finding {
 		}
 		s.order = append(s.order, int32(i))
 		s.momentary = s.momentary || h.momentary()
-		s.vague = s.vague || h.momentary() && (s.rule.fifo || s.rule.tokens && h.token != 0)
+		s.vague = s.vague || h.momentary() && (s.rule.fifo || s.rule.tokens && h.token != 0 || h.joint != 0)
 	}
 	if !sorted { // acquires that were confirmed later
 		slices.SortFunc(s.order, func(a, b int32) int { return cmp.Compare(holds[a].ret, holds[b].ret) })

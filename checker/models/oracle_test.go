@@ -115,6 +115,16 @@ func (o *oracle) explains(w past) bool {
 	return false
 }
 
+// late reports whether the entry that acquire i used was lost before.
+func (o *oracle) late(w past, i int) bool {
+	for k, d := range o.deeds {
+		if d.what == toLose && d.lost&bit(i) != 0 && w.done&bit(k) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // after returns the states that deed i can lead to from w.
 func (o *oracle) after(w past, i int) (list []past) {
 	d := o.deeds[i]
@@ -126,7 +136,7 @@ func (o *oracle) after(w past, i int) (list []past) {
 	}
 	switch d.what {
 	case toAcquire:
-		if !o.admits(w, d.proc, d.shared) {
+		if !o.admits(w, d.proc, d.shared) || o.late(w, i) {
 			return nil
 		}
 		if o.rule.tokens && d.token != 0 {
@@ -377,13 +387,25 @@ func (c *chaos) lost(p *chaotic, of, pos int) {
 		}
 		for k, d := range c.deeds {
 			if d.what == toAcquire && d.client == p.client && k != asks && (!found || d.proc == p.owner) && !c.lostBefore(k) {
-				c.end(pos, k)
+				c.vanish(pos, k)
 			}
 		}
 	case c.model.rule.reentrant && holds(of):
 		c.entry(pos, c.deeds[of].proc)
 	case !c.lostBefore(of):
-		c.end(pos, of)
+		c.vanish(pos, of)
+	}
+}
+
+// vanish notes that a hold that its process may not have may end at pos. In a reentrant
+// lock this may have been the entry of its acquires without an answer, too.
+func (c *chaos) vanish(pos, k int) {
+	c.end(pos, k)
+	over := slices.ContainsFunc(c.deeds, func(d deed) bool { return d.of == k && d.what == toRelease && !d.optional })
+	for n, d := range c.deeds {
+		if c.model.rule.reentrant && !over && n != k && d.what == toAcquire && d.proc == c.deeds[k].proc && d.optional {
+			c.end(pos, n)
+		}
 	}
 }
 

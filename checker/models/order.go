@@ -78,12 +78,12 @@ func (s *sweep) between(k, i int32) (facts []fact) {
 
 // mayBeNested reports whether the owner of hold i may have held all the time since an
 // earlier hold: a release has no answer, or another process of the client did it, or
-// an acquire has no answer.
+// an acquire has no answer, or was confirmed only later.
 func (s *sweep) mayBeNested(i int32) bool {
 	x := &s.holds[i]
 	return s.rule.reentrant && slices.ContainsFunc(s.holds, func(h hold) bool {
-		return h.owner == x.owner && !h.void && h.call < x.ret &&
-			(!h.presupposed() || h.ret < x.ret && h.end != never && h.gone > x.call)
+		return h.owner == x.owner && !h.void && h.call < x.ret && h.gone > x.call &&
+			(h.ret > x.ret || h.ret < x.ret && h.end != never)
 	})
 }
 

@@ -1300,6 +1300,68 @@ var modelSpecs = []modelSpec{
 		c1' release ok
 		c1' acquire
 		c1' acquire ok grant=2 token=2`, "valid"},
+	{"reentrant-fenced-mutex reentrant-fenced-mutex=2", "an acquire that a release confirms may have held all the time", unanswered + `
+		c1' acquire
+		c1' acquire ok grant=1 token=1
+		c1' release grant=1
+		c1' release ok
+		c1' acquire
+		c1' acquire ok grant=2 token=1
+		c1' release grant=2
+		c1' release ok
+		c1' release
+		c1' release ok`, "valid"},
+	{"reentrant-fenced-mutex reentrant-fenced-mutex=2", "so may one that an extend confirms", `
+		c1 acquire grant=1
+		c1 acquire info
+		c1' acquire
+		c1' acquire ok grant=2 token=1
+		c1' release grant=2
+		c1' release ok
+		c1' acquire
+		c1' acquire ok grant=3 token=1
+		c1' release grant=3
+		c1' release ok
+		c1' extend grant=1
+		c1' extend ok`, "valid"},
+	{"reentrant-mutex=2 reentrant-fenced-mutex=2", "a grant that used an entry came before its loss", `
+		c1 acquire
+		c1 acquire ok token=1 grant=1
+		c1 acquire
+		c1 acquire ok token=1 grant=2
+		c1 acquire
+		c1 lost grant=1
+		c1 acquire ok token=1 grant=3`, `violated 1,2,3,4,5,7: there is no order for this: c1: acquire → token 1 (lines 1 to 2); c1: acquire → token 1 (lines 3 to 4); c1: acquire → token 1 (lines 5 to 7).`},
+	{"reentrant-mutex=2", "with another token it may have come after it", `
+		c1 acquire
+		c1 acquire ok token=1 grant=1
+		c1 acquire
+		c1 acquire ok token=1 grant=2
+		c1 acquire
+		c1 lost grant=1
+		c1 acquire ok token=2 grant=3`, "valid"},
+	{"reentrant-fenced-mutex=2", "a grant with the token of the entry of the dead ends with it", `
+		c1 acquire
+		c1 acquire ok token=1 grant=1
+		c1 acquire
+		c1 acquire info
+		c1' acquire
+		nemesis kill on=c1
+		c1' acquire ok token=1 grant=2
+		c1' acquire
+		c1' acquire ok token=1 grant=3`, `violated 1,2,5,7,8,9: there is no order for this: c1 (process 1): acquire → token 1 (lines 1 to 2); c1 (process 2): acquire → token 1 (lines 5 to 7); c1 (process 2): acquire → token 1 (lines 8 to 9).`},
+	{"reentrant-mutex reentrant-mutex=2 reentrant-fenced-mutex", "what is asked for may be lost with an acquire without an answer", unanswered + `
+		c1' acquire
+		c1' lost
+		c2 acquire
+		c1' acquire ok token=1 grant=1
+		c2 acquire ok grant=2`, "valid"},
+	{"reentrant-mutex", "without one it is not", `
+		c1' acquire
+		c1' lost
+		c2 acquire
+		c1' acquire ok grant=1
+		c2 acquire ok grant=2`, `violated 4,5: c1 held the lock from line 4 on, and c2 was granted it in line 5.`},
 	{"owner-mutex", "what an extend without a name was about is open for the release after it", `
 		c1 acquire
 		c1 acquire info error=crashed

@@ -70,6 +70,7 @@ func (o *object) lose(s *state, joint int32) bool {
 	}
 	was := s.held
 	s.keep(rest)
+	s.lost = pack(s.lost, joint)
 	return rest != was
 }
 
@@ -93,6 +94,9 @@ func (o *object) admits(s *state, proc int32, shared bool) bool {
 func (o *object) grant(s *state, n int32, optional bool) bool {
 	h := &o.holds[n]
 	if !o.admits(s, h.proc, h.shared) {
+		return false
+	}
+	if _, lost := without(s.lost, h.joint); lost { // the grant used that entry, so it came before its loss
 		return false
 	}
 	r := o.model.rule
