@@ -160,21 +160,28 @@ func (d *digest) lingers(f *fault) bool {
 	return f.end != none && f.Down() && d.at(f.end)-d.at(f.heals) > d.nearly()
 }
 
-// blurred reports whether the instant at which f struck is uncertain by more than a
-// moment: for a death, and where only a client's answer shows the fault, by as much as
-// a story's times show. A client that another fault strikes at a point waits there until
+// blurred reports whether the instant at which f struck is less certain than the times
+// that a story gives as exact: for a death, and where only a client's answer shows the
+// fault, by as much as a story's times show. A client that another fault strikes at a point waits there until
 // the fault is certain.
 func (d *digest) blurred(f *fault) bool {
 	from, to := d.strike(f)
 	if f.Ends || f.bounded {
 		return d.units.at(from) != d.units.at(to)
 	}
-	return (f.point == "" || f.Down()) && to-from > d.slack()
+	return (f.point == "" || f.Down()) && to-from > d.noise()
 }
 
-// strike returns the two times between which f struck.
+// strike returns the two times between which f struck. A victim that acts was not yet
+// stopped.
 func (d *digest) strike(f *fault) (from, to time.Duration) {
-	return d.at(f.begins), d.at(max(f.sure, f.latest))
+	begins := f.begins
+	for pos := begins + 1; f.Stops && !f.Ends && pos < f.sure; pos++ {
+		if d.acts(f, &d.h.Entries[pos]) {
+			begins = pos
+		}
+	}
+	return d.at(begins), d.at(max(f.sure, f.latest))
 }
 
 // join merges faults that do the same at the same time: the two cut links of a

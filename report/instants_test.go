@@ -95,6 +95,33 @@ func TestAServerDoesNothingWhileItIsPaused(t *testing.T) {
 		"0.900 s redis-1 goes on")
 }
 
+// A story gives an instant as exact only if its error is at most T/400. A client that
+// acts between the two lines was not yet paused.
+func TestAStorySaysHowExactAnInstantIs(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		sure, acts int // ms of the second line, and of a server's answer to c1's write; 0: none
+		want       string
+	}{
+		{220, 0, "At 0.22 s it was paused"},
+		{240, 0, "Between 0.20 s and 0.24 s it was paused"},
+		{600, 0, "Between 0.20 s and 0.60 s it was paused"},
+		{640, 600, "Between 0.60 s and 0.64 s it was paused"},
+	} {
+		r := newRun("redis-set-lua")
+		r.at(10).acquire("c1", 0, 10_000)
+		r.at(200).fault("pause", 1, "", 0, "c1")
+		if tt.acts != 0 {
+			r.at(tt.acts).releases("c1")
+		}
+		r.at(tt.sure).fault("pause-done", 1, "", 0, "c1")
+		r.at(5000).heal("pause", 1, "c1")
+		r.at(5100).acquire("c2", 0, 15_000)
+		r.over()
+		mustSay(t, story(t, &r.h, verdicts("", ""), Options{}), tt.want)
+	}
+}
+
 // With real servers, faults of one moment are milliseconds apart, and an effect comes
 // before its second line. A request may fall between the two lines.
 func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
@@ -216,7 +243,7 @@ func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
 			line(900, "redis-1", "", history.Granted, func(e *history.Entry) { e.By, e.Op = history.Some(5), history.Some(5) }),
 			line(910, "c2", "ok", history.Acquire, grant(2)),
 			line(950, history.Nemesis, "", history.Ended, nil),
-		}, checker.Exclusion, []int{2, 10}, "At 445 ms redis-1 lost power for 157 ms. Right after that redis-1 lost c1's entry"},
+		}, checker.Exclusion, []int{2, 10}, "Between 401 ms and 445 ms redis-1 lost power, until 602 ms. At 445 ms redis-1 lost c1's entry"},
 		{"a client's connection is lost before the line says that the server is gone", []history.Entry{
 			line(10, "c1", "invoke", history.Acquire, nil),
 			line(20, "c1", "ok", history.Acquire, grant(1)),

@@ -36,11 +36,11 @@ func (p *plot) surroundings() {
 		}
 		start := f.start
 		past := before(f.end, first)
-		if start > p.climax || past && !p.everyFault || !p.concerns(f) || p.beyond(f, last) {
+		if start > max(p.climax, last) || past && !p.everyFault || !p.concerns(f) || p.beyond(f, last) {
 			continue
 		}
 		lane, weight := p.lane(f), side
-		if past || !p.touches(f) {
+		if past || start > p.climax || !p.touches(f) {
 			weight = detail
 		}
 		who, did := p.d.clause(f, f.Words.Past)
