@@ -243,6 +243,21 @@ var exclusionSpecs = []spec{
 		10 c2 extend fail error=not-held
 		11 c3 acquire
 		12 c3 acquire ok`, "valid"},
+	{"the loss of a nested grant that has no answer yet is the loss of all", granted1 + `
+		2 c1 acquire grant=2
+		3 c1 lost grant=2
+		4 c2 acquire
+		5 c2 acquire ok`, "valid"},
+	{"the loss of a grant that was released says nothing about a later one", `
+		0 c1 acquire
+		1 c1 acquire ok grant=1
+		2 c1 release grant=1
+		3 c1 release ok grant=1
+		4 c1 acquire
+		5 c1 acquire ok grant=2
+		6 c1 lost grant=1
+		7 c2 acquire
+		8 c2 acquire ok grant=3`, `violated 6,9: c1 was granted the lock at 5.000 s and was still holding it, and c2 was granted it at 8.000 s.`},
 	{"the loss of one lock says nothing about another", `
 		0 c1 acquire lock=a
 		1 c1 acquire ok lock=a

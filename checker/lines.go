@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -120,7 +121,7 @@ func (l *lines) client(pos int, e *history.Entry) {
 		l.invoke(pos, e, p)
 		return
 	case e.F == history.Lost:
-		l.lose(pos, e, l.named(e, p))
+		l.lose(pos, e, cmp.Or(l.named(e, p), p.innermost(l.lock(e.Lock)))) // as in timeline.lostBy
 	case e.F == history.Valid:
 		l.goesOn(pos, e, l.named(e, p))
 	case e.Type != history.Event && p.open != nil:
@@ -230,7 +231,7 @@ func (l *lines) complete(pos int, e *history.Entry, r *request) {
 		}
 		l.goesOn(pos, e, r.claim)
 	case v == extend && e.Type == history.Fail && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
-		l.lose(pos, e, r.claim)
+		l.lose(pos, e, cmp.Or(r.claim, r.proc.innermost(r.lock)))
 	}
 }
 

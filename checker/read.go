@@ -200,7 +200,7 @@ func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
 		t.deadline(o.hold, pos, e.ValidUntil)
 	case o.verb == extend && e.Type == history.Fail && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
 		t.over(e)
-		t.lose(o.hold, pos)
+		t.lose(t.lostBy(o.hold, o.proc, o.lock), pos)
 	}
 	if e.Error == history.ErrCrashed {
 		t.exit(pos, t.names.list[who:who+1]) // unless a fault killed it
@@ -215,7 +215,7 @@ func (t *timeline) report(pos int32, e *history.Entry, p int32) {
 	case history.Lost:
 		t.losses++
 		t.over(e)
-		t.lose(t.held(e, p), pos)
+		t.lose(t.lostBy(t.held(e, p), p, t.locks.find(e.Lock)), pos)
 	case history.Valid:
 		t.renewals++
 		id := t.held(e, p)

@@ -182,6 +182,16 @@ func (t *timeline) held(e *history.Entry, p int32) int32 {
 	return t.innermost(p, t.locks.find(e.Lock))
 }
 
+// lostBy returns the hold that a loss of hold id by process p ends, with all others of
+// p on the lock. A grant that nobody has held yet, such as that of an open acquire, has
+// no hold, and is one of p's own entry.
+func (t *timeline) lostBy(id, p, lock int32) int32 {
+	if id != none {
+		return id
+	}
+	return t.innermost(p, lock)
+}
+
 // known returns the deadline that a hold's client knew at pos, or before its ok
 // arrived, the deadline in the ok. none: no deadline.
 func (t *timeline) known(h *hold, pos int32) int32 {
