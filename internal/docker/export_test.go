@@ -115,6 +115,18 @@ func Has(p *Environment, replica string) bool {
 	return at != "" && at == position(p.machines[replica].(*mysqld), "gtid_slave_pos")
 }
 
+// Execute executes statements on a MySQL server, which does not log them.
+func Execute(p *Environment, server string, statements ...string) error {
+	s := p.machines[server].(*mysqld)
+	return s.each(p.ctx, append([]string{"SET sql_log_bin = 0"}, statements...)...)
+}
+
+// Replicates returns an error if a MySQL replica can apply no further change.
+func Replicates(p *Environment, replica string) error {
+	_, err := p.machines[replica].(*mysqld).status(p.ctx)
+	return err
+}
+
 // Via returns the address at which a client reaches a server.
 func Via(p *Environment, client, server string) string {
 	c, err := p.find(client)

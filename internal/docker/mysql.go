@@ -137,7 +137,20 @@ func (s *mysqld) start(ctx context.Context) error {
 	if err := s.launch(ctx); err != nil {
 		return err
 	}
+	if behind, err := s.lags(ctx); err != nil {
+		return err
+	} else if behind {
+		s.setState(true, false)
+		return s.primary.rebuild(ctx, s)
+	}
 	return s.primary.join(ctx, s)
+}
+
+// lags reports whether the tables of a replica have less than its log: a killed server
+// has kept more of its log. It could not write again what the primary sends again.
+func (s *mysqld) lags(ctx context.Context) (behind bool, err error) {
+	err = s.db.QueryRowContext(ctx, "SELECT @@gtid_binlog_pos <> @@gtid_slave_pos").Scan(&behind)
+	return behind, err
 }
 
 // jump moves the server's wall clock.

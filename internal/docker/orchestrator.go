@@ -17,7 +17,8 @@ import (
 // faults in force.
 func (p *primary) reaches(s *mysqld) bool { return s.serves() && !p.isolated(s.name) }
 
-// orchestrate checks the servers periodically and replaces an unreachable primary.
+// orchestrate checks the servers periodically and replaces an unreachable primary. A final
+// error ends it: alive returns that.
 func (p *primary) orchestrate() {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -30,8 +31,15 @@ func (p *primary) orchestrate() {
 		case <-p.ctx.Done():
 			return
 		}
-		if err := p.watch(time.Since(reached) >= p.downAfter); err != nil && p.ctx.Err() == nil {
+		err := p.watch(time.Since(reached) >= p.downAfter)
+		if err != nil && p.ctx.Err() == nil {
 			p.log("promote or join a MySQL server: %v", err)
+		}
+		if _, over := errors.AsType[final](err); over {
+			done := p.change()
+			p.broken = err
+			done()
+			return
 		}
 	}
 }
@@ -133,7 +141,8 @@ func (p *primary) join(ctx context.Context, s *mysqld) error {
 	return err
 }
 
-// status returns the status of a replica; nil: s is not a replica.
+// status returns the status of a replica; nil: s is not a replica. If the replica can
+// apply no further change, the error is final.
 func (s *mysqld) status(ctx context.Context) (map[string]string, error) {
 	found, err := s.db.QueryContext(ctx, "SHOW SLAVE STATUS")
 	if err != nil {
@@ -155,6 +164,9 @@ func (s *mysqld) status(ctx context.Context) (map[string]string, error) {
 	said := map[string]string{}
 	for i, c := range columns {
 		said[c] = values[i].String
+	}
+	if why := said["Last_SQL_Error"]; why != "" && said["Slave_SQL_Running"] == "No" {
+		return said, final{fmt.Errorf("%s has stopped its replication: %s", s.name, why)}
 	}
 	return said, nil
 }

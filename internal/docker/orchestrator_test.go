@@ -1,6 +1,7 @@
 package docker_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
@@ -69,4 +70,45 @@ func TestMySQLContinuesAFailedPromotion(t *testing.T) {
 		inStep(t, p, "mysql-1")
 	}))
 	wantLines(t, w, "mysql-1: grant a of 1 by 1", "mysql-1b: promote after mysql-1", "mysql-1b: remove a of 1 by 2")
+}
+
+// A replica that loses power follows again, whatever it has kept.
+func TestMySQLReplicaLosesPower(t *testing.T) {
+	t.Parallel()
+	for _, fsync := range []catalogue.Fsync{catalogue.FsyncNone, catalogue.FsyncAlways} {
+		t.Run("fsync="+string(fsync), func(t *testing.T) {
+			t.Parallel()
+			w := &witness{names: true}
+			observed(t, tables(t, catalogue.Server{Replicas: 1, Fsync: fsync}, w, nil, func(p *docker.Environment) {
+				db := through(t, p, "c1")
+				does(t, p, db, "c1", 1, insert, 5)
+				inStep(t, p, "mysql-1b")
+				must(t, p.Stop("mysql-1b", true))
+				must(t, p.Start("mysql-1b"))
+				does(t, p, db, "c1", 2, replace, 5)
+				inStep(t, p, "mysql-1b")
+				must(t, p.Stop("mysql-1", true))
+				promotion(t, p, w, 1)
+				insist(t, p, db, 3, remove)
+			}))
+			wantLines(t, w, "mysql-1: grant a of 1 by 1", "mysql-1: takeover a of 1 by 2", "mysql-1: grant a of 2 by 2",
+				"mysql-1b: promote after mysql-1", "mysql-1b: remove a of 2 by 3")
+		})
+	}
+}
+
+// The wait for a replica that can never follow ends with the server's own words, and the
+// run with it.
+func TestMySQLReplicaThatCannotFollow(t *testing.T) {
+	t.Parallel()
+	tables(t, catalogue.Server{Replicas: 1}, &witness{}, nil, func(p *docker.Environment) {
+		must(t, docker.Execute(p, "mysql-1b", strings.Replace(insert, "?", "5", 1)))
+		does(t, p, through(t, p, "c1"), "c1", 1, insert, 5)
+		until(t, p, "its replication has stopped", func() bool { return docker.Replicates(p, "mysql-1b") != nil })
+		err := docker.Halfway(p, "mysql-1b")
+		if err == nil || !strings.Contains(err.Error(), "mysql-1b has stopped its replication: ") || !strings.Contains(err.Error(), "Duplicate entry") {
+			t.Errorf("a promotion ends with %v", err)
+		}
+		until(t, p, "the run fails", func() bool { return p.Alive() != nil })
+	})
 }

@@ -32,6 +32,7 @@ type primary struct {
 
 	changing sync.Mutex // one start, stop, pause, resume, jump or promotion at a time
 	numbers  int        // the last server_id
+	broken   error      // no server is replaced any more
 
 	reading sync.Mutex // one read of the audit at a time
 	audit   audit
@@ -198,5 +199,8 @@ func (p *primary) remove(ctx context.Context) error {
 // alive implements farServer. All MySQL servers must live.
 func (p *primary) alive(ctx context.Context) error {
 	defer p.change()()
+	if p.broken != nil {
+		return p.broken
+	}
 	return together(p.servers, func(s *mysqld) error { return s.livesIfUp(ctx) })
 }

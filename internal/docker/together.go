@@ -32,13 +32,19 @@ func together[S any](servers []S, do func(S) error) error {
 	})...)
 }
 
-// await repeats so until it returns true, for upLimit at most.
+// final is an error that no wait changes.
+type final struct{ error }
+
+// await repeats so until it returns true or a final error, for upLimit at most.
 func await(ctx context.Context, what string, so func() (bool, error)) error {
 	for limit := time.Now().Add(upLimit); ; time.Sleep(20 * time.Millisecond) {
 		ok, err := so()
+		last, over := errors.AsType[final](err)
 		switch {
 		case ok:
 			return nil
+		case over:
+			return final{fmt.Errorf("docker: never: %s: %w", what, last.error)}
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case time.Now().After(limit):
