@@ -2,6 +2,7 @@ package lockcheck_test
 
 import (
 	"context"
+	"flag"
 	"io"
 	"net"
 	"os"
@@ -67,6 +68,13 @@ var failing = map[string]func(*testing.T){
 	},
 	"it never renews": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), watchdog(true), lockcheck.Renews(), lockcheck.Promise("exclusion"), lockcheck.Faults("none"), long)
+	},
+	"it is correct where it is shorter": func(t *testing.T) {
+		lock := naive
+		if os.Getenv("LOCKCHECK_REPEAT") != "" && flag.Lookup("lockcheck.replay").Value.String() != "" {
+			lock = owned
+		}
+		lockcheck.Test(t, lockcheck.Redis(1), lock, lockcheck.Promise("ownership"), lockcheck.Faults("pause"), long)
 	},
 	"no promise": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults("pause", "kill"), lockcheck.Runs(40), long)
@@ -245,6 +253,19 @@ func TestFailures(t *testing.T) {
 func TestAWatchdogThatNeverRenews(t *testing.T) {
 	t.Parallel()
 	has(t, fail(t, t.TempDir(), "it never renews"), "exclusion is violated in", "lease ends: redis-1 drops the entry")
+}
+
+// The run that is shown repeats in new processes: a shorter one, if it does.
+func TestTheShownRunRepeats(t *testing.T) {
+	t.Parallel()
+	for name, shorter := range map[string]bool{"naive": true, "it is correct where it is shorter": false} {
+		dir := t.TempDir()
+		has(t, fail(t, dir, name), "ownership is violated in", "✗ VIOLATED ownership")
+		story, err := os.ReadFile(filepath.Join(dir, "testdata", "lockcheck", "TestFailing", strings.ReplaceAll(name, " ", "_"), "pause", "ownership", "story.txt"))
+		if err != nil || strings.Contains(string(story), "Shrunk   for ownership") != shorter {
+			t.Errorf("%s: %v\n%s", name, err, story)
+		}
+	}
 }
 
 // A violation is told as a story, and its files are replayed first.

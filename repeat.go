@@ -7,54 +7,48 @@ import (
 	"math/rand"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
-	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// repeatEnv names the file to which a process writes the history of one run, instead of
-// testing.
+// repeatEnv makes a process write the history of one run to its standard output, instead
+// of testing.
 const repeatEnv = "LOCKCHECK_REPEAT"
 
 // repeatLimit is how long such a process may take.
 const repeatLimit = 5 * time.Minute
 
-// repeat carries out a run twice more, in new processes: a run that does not repeat is no
-// evidence.
-func (x *suite) repeat(t *testing.T, j *harness.Judged) {
-	t.Helper()
+// repeat carries out a run twice more, in new processes, which find it by flags of go
+// test. It returns an error if the run does not repeat: then it is no evidence.
+func (x *suite) repeat(t *testing.T, j *harness.Judged, flags ...string) error {
 	program, err := os.Executable()
 	if err != nil {
-		t.Fatalf("lockcheck: %v", err)
+		return err
 	}
 	want := lines(j.History)
 	for range 2 {
-		file := filepath.Join(t.TempDir(), "history.jsonl")
 		ctx, cancel := context.WithTimeout(t.Context(), repeatLimit)
 		defer cancel()
-		words := command(program, t.Name(), fmt.Sprint("-lockcheck.seed=", j.Plan.Seed), "-lockcheck.runs=1")
+		words := command(program, t.Name(), flags...)
 		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-		cmd.Env = append(os.Environ(), repeatEnv+"="+file)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("lockcheck: the run with seed %d cannot be repeated in a new process: %v\n%s", j.Plan.Seed, err, out)
+		cmd.Env = append(os.Environ(), repeatEnv+"=1")
+		var out, log bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &log
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("the run with seed %d cannot be repeated in a new process: %w\n%s", j.Plan.Seed, err, &log)
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatalf("lockcheck: the run with seed %d cannot be repeated in a new process: %v", j.Plan.Seed, err)
-		}
-		got := bytes.SplitAfter(text, []byte("\n"))
+		got := bytes.SplitAfter(out.Bytes(), []byte("\n"))
 		for i := range max(len(want), len(got)) {
 			if i >= len(want) || i >= len(got) || !bytes.Equal(want[i], got[i]) {
-				t.Fatalf("lockcheck: the run with seed %d does not repeat, so it is no evidence: line %d of its history is different in a new process\n  here   %s  there  %s",
+				return fmt.Errorf("the run with seed %d does not repeat, so it is no evidence: line %d of its history is different in a new process\n  here   %s  there  %s",
 					j.Plan.Seed, i+1, at(want, i), at(got, i))
 			}
 		}
 	}
+	return nil
 }
 
 func at(lines [][]byte, i int) []byte {
@@ -72,15 +66,14 @@ func lines(h *history.History) [][]byte {
 }
 
 // repeats writes the history of one run, if this process was started for that.
-func (x *suite) repeats(t *testing.T, s *explore.Settings) bool {
+func (x *suite) repeats(t *testing.T, plan *harness.Plan) bool {
 	t.Helper()
-	file := os.Getenv(repeatEnv)
-	if file == "" {
+	if os.Getenv(repeatEnv) == "" {
 		return false
 	}
-	j, _, err := harness.Simulate(x.maker(t), s.Plan(0))
+	j, _, err := harness.Simulate(x.maker(t), plan)
 	if err == nil {
-		err = os.WriteFile(file, slices.Concat(lines(j.History)...), 0o666)
+		err = history.Encode(protocol, j.History)
 	}
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)

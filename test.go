@@ -185,7 +185,7 @@ func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 		x.realFault(t, f, s)
 		return
 	}
-	if x.repeats(t, s) {
+	if x.repeats(t, s.Plan(0)) {
 		return
 	}
 	if !chosen() && x.promise != nil {
@@ -275,21 +275,38 @@ func (x *suite) violated(t *testing.T, s *explore.Settings, r *explore.Result, p
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)
 	}
-	seed := j.Plan.Seed
-	x.repeat(t, j)
-	title := fmt.Sprintf("%s is violated in %d of %s, first with seed %d", p, tally.Count[checker.Violated], names.Count(r.Runs, "run"), seed)
+	seed := fmt.Sprint("-lockcheck.seed=", j.Plan.Seed)
+	if err := x.repeat(t, j, seed, "-lockcheck.runs=1"); err != nil {
+		t.Fatalf("lockcheck: %v", err)
+	}
+	title := fmt.Sprintf("%s is violated in %d of %s, first with seed %d", p, tally.Count[checker.Violated], names.Count(r.Runs, "run"), j.Plan.Seed)
+	dir := filepath.Join(directory(t), string(p))
+	short := x.shorten(t, sim, j, p)
+	if short != nil {
+		keep(t, dir, short, p)
+	}
+	if short == nil || x.repeat(t, short, "-lockcheck.replay="+dir) != nil {
+		short = j
+		keep(t, dir, short, p)
+	}
+	again := fmt.Sprintf("go test -run '%s' %s -lockcheck.runs=1", pattern(t.Name()), seed)
+	t.Fatalf("%s\n\n%s\nFiles    %s\nAgain    %s", title, story(t, short), dir, again)
+}
+
+// shorten returns a shorter run that violates a property as j does, or nil.
+func (x *suite) shorten(t *testing.T, sim env.Simulator, j *harness.Judged, p checker.Property) *harness.Judged {
 	ctx, cancel := context.WithTimeout(t.Context(), shrinkTime)
 	defer cancel()
-	if short, err := explore.Shrink(ctx, sim, j, p, explore.ShrinkBudget); err == nil {
-		short.Use(x.lock)
-		if k, _, err := harness.Simulate(sim, short); err == nil && k.Outcome(p) == checker.Violated {
-			j = k
-		}
+	plan, err := explore.Shrink(ctx, sim, j, p, explore.ShrinkBudget)
+	if err != nil {
+		return nil
 	}
-	dir := filepath.Join(directory(t), string(p))
-	keep(t, dir, j, p)
-	again := fmt.Sprintf("go test -run '%s' -lockcheck.seed=%d -lockcheck.runs=1", pattern(t.Name()), seed)
-	t.Fatalf("%s\n\n%s\nFiles    %s\nAgain    %s", title, story(t, j), dir, again)
+	plan.Use(x.lock)
+	k, _, err := harness.Simulate(sim, plan)
+	if err != nil || k.Outcome(p) != checker.Violated {
+		return nil
+	}
+	return k
 }
 
 // shrinkTime limits the search for a shorter run.
@@ -306,6 +323,9 @@ func (x *suite) replay(t *testing.T, file string) {
 		t.Fatalf("lockcheck: %v", err)
 	}
 	plan.Promises = x.promise.Strings()
+	if x.repeats(t, plan) {
+		return
+	}
 	var j *harness.Judged
 	switch {
 	case plan.On != x.settings.on:

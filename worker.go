@@ -13,13 +13,14 @@ import (
 // of Test: see callOf.
 const workerEnv = "LOCKCHECK_WORKER"
 
-// protocol is the standard output of such a process.
+// protocol is the standard output of such a process, or of one that repeats a run.
 var protocol = takeStdout()
 
-// takeStdout keeps the standard output of a client's process to the worker protocol:
-// what other code prints goes to standard error. It runs before the code of the test.
+// takeStdout keeps the standard output of a client's process to the worker protocol, and
+// that of a repetition to its history: what other code prints goes to standard error. It
+// runs before the code of the test.
 func takeStdout() *os.File {
-	if os.Getenv(workerEnv) == "" {
+	if os.Getenv(workerEnv) == "" && os.Getenv(repeatEnv) == "" {
 		return nil
 	}
 	out := os.Stdout
