@@ -48,11 +48,6 @@ func (x *suite) open() error {
 	if err != nil {
 		return fmt.Errorf("find the program that starts clients: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "lockcheck-")
-	if err != nil {
-		return err
-	}
-	x.t.Cleanup(func() { os.RemoveAll(dir) })
 	ctx, stop := signal.NotifyContext(x.t.Context(), os.Interrupt, syscall.SIGTERM)
 	x.t.Cleanup(stop)
 	if end, ok := x.t.Deadline(); ok {
@@ -65,9 +60,12 @@ func (x *suite) open() error {
 		own.Lease = catalogue.LeaseSession
 	}
 	x.real, err = real.Open(ctx, gotest.Setup{
-		Dir: dir, Worker: command(self, x.t.Name()), Env: []string{workerEnv + "=" + x.call}, Log: x.t.Output(),
+		Worker: command(self, x.t.Name()), Env: []string{workerEnv + "=" + x.call}, Log: x.t.Output(),
 		Say: func(format string, args ...any) { fmt.Fprintf(x.t.Output(), format, args...) },
 	})
+	if err == nil {
+		x.t.Cleanup(func() { os.RemoveAll(x.real.Out.Path) })
+	}
 	return err
 }
 

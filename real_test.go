@@ -311,6 +311,9 @@ func TestRealServersAfterInterrupts(t *testing.T) {
 			} else if _, err := docker.Clean(context.Background()); err != nil {
 				t.Error(err)
 			}
+			if left, _ := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("lockcheck-%d_*", cmd.Process.Pid))); left != nil {
+				t.Errorf("left behind: %v", left)
+			}
 		})
 	}
 }

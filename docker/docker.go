@@ -13,9 +13,12 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"io"
+	"os"
 
 	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/environments"
 	"github.com/lockcheck/lockcheck/internal/gotest"
 	"github.com/lockcheck/lockcheck/internal/outdir"
@@ -26,10 +29,18 @@ import (
 func init() {
 	gotest.Register(gotest.Real{
 		Open: func(ctx context.Context, s gotest.Setup) (*batch.Runner, error) {
-			o := environments.Opener{
-				Out: &outdir.Dir{Path: s.Dir}, Log: s.Log, Say: s.Say, Real: func() {}, Worker: s.Worker, Env: s.Env,
+			dir, err := docker.TempDir()
+			if err != nil {
+				return nil, err
 			}
-			return o.Open(ctx, "docker", 0)
+			o := environments.Opener{
+				Out: &outdir.Dir{Path: dir}, Log: s.Log, Say: s.Say, Real: func() {}, Worker: s.Worker, Env: s.Env,
+			}
+			r, err := o.Open(ctx, "docker", 0)
+			if err != nil {
+				err = errors.Join(err, os.RemoveAll(dir))
+			}
+			return r, err
 		},
 		Serve: func(in io.Reader, out io.Writer, make userlock.Maker) error {
 			return worker.Serve(context.Background(), in, out, worker.Own(make))

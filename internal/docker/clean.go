@@ -22,8 +22,8 @@ const (
 	cleanLimit = 30 * time.Second
 )
 
-// Clean removes what ended runs left behind: workers, and containers, even those that
-// the engine is still creating. It keeps everything of runs that live, on any terminal,
+// Clean removes what ended runs left behind: workers, directories of TempDir, and
+// containers, even those that the engine is still creating. It keeps everything of runs that live, on any terminal,
 // and of owners that it cannot identify. removed lists what it removed, also on error.
 func Clean(ctx context.Context) (removed []string, err error) {
 	return cleanUntil(ctx, cleanQuiet)
@@ -62,7 +62,9 @@ func cleanUntil(ctx context.Context, enough time.Duration) (removed []string, er
 // clean removes what exists now.
 func (e *engine) clean(ctx context.Context) (removed []string, err error) {
 	removed, err = cleanWorkers(e.self)
-	errs := []error{err}
+	dirs, unremoved := cleanDirs(e.self)
+	removed = append(removed, dirs...)
+	errs := []error{err, unremoved}
 	list, err := e.api.ContainerList(ctx, dockerapi.ContainerListOptions{
 		All:     true,
 		Filters: make(dockerapi.Filters).Add("label", ownerLabel),

@@ -31,6 +31,9 @@ func abandon() {
 	if err == nil {
 		err = p.Pause("c1")
 	}
+	if err == nil {
+		_, err = docker.TempDir()
+	}
 	fmt.Println("\nready", err)
 	select {}
 }
@@ -70,7 +73,7 @@ func TestCleanRemovesLeftoversOfKilledRuns(t *testing.T) {
 			}
 		}
 		removed, err = docker.Clean(t.Context())
-		if len(removed) != 1 || !strings.HasPrefix(removed[0], "container ") || err != nil {
+		if len(removed) != 2 || !strings.HasPrefix(removed[0], "directory ") || !strings.HasPrefix(removed[1], "container ") || err != nil {
 			t.Errorf("Clean removed %q, %v", removed, err)
 		}
 		removed, err = docker.Clean(t.Context())

@@ -13,7 +13,8 @@ import (
 
 // Real is the environment of real servers.
 type Real struct {
-	// Open opens it. It returns an error if there is no Docker engine.
+	// Open opens it, with a new directory for the files of runs, which the caller removes. It
+	// returns an error if there is no Docker engine.
 	Open func(context.Context, Setup) (*batch.Runner, error)
 	// Serve is the process of one client: it speaks the worker protocol, until its input
 	// ends.
@@ -22,7 +23,6 @@ type Real struct {
 
 // Setup is what Open needs.
 type Setup struct {
-	Dir         string    // for the files of runs
 	Worker, Env []string  // the command of a client's process, and what is added to its environment
 	Log         io.Writer // for people
 	Say         func(format string, args ...any)
