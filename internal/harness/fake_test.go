@@ -286,3 +286,45 @@ func TestEntriesBesideTheScript(t *testing.T) {
 		t.Errorf("%d grants, want more than those of the scripts", n)
 	}
 }
+
+// heldEnvironment has a server that is back only when the client has taken the lock again.
+type heldEnvironment struct {
+	*fakeEnvironment
+	again chan struct{}
+	stuck bool
+}
+
+func (p *heldEnvironment) Stop(string, bool) error { return nil }
+
+func (p *heldEnvironment) Start(string) error {
+	select {
+	case <-p.again:
+	case <-time.After(10 * time.Second):
+		p.stuck = true
+	}
+	return nil
+}
+
+// A client at the point of a second failover does not wait for the server of the first
+// one: it would hold the lock meanwhile.
+func TestNoClientWaitsForReplicas(t *testing.T) {
+	p := randomPlan("zk-recipe", "failover", 1)
+	p.Clients, p.Acquires, p.Faults = []string{"c1"}, 5, nil
+	for i, name := range []string{"zk-1", "zk-2"} {
+		p.Faults = append(p.Faults, faults.Injection{Fault: "failover", On: []string{name}, For: time.Millisecond, Point: &faults.Point{
+			Client: "c1", Acquisition: i + 1, Op: history.Acquire, After: true, OK: true,
+		}})
+	}
+	environment := &heldEnvironment{again: make(chan struct{}, p.Acquires)}
+	asked := 0
+	environment.fakeEnvironment = &fakeEnvironment{start: time.Now(), client: fakeClient{acquires: func(int) {
+		if asked++; asked > 2 {
+			environment.again <- struct{}{}
+		}
+	}}}
+	_, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return environment, nil }, nil, nil)
+	must(t, err)
+	if environment.stuck {
+		t.Error("the client waits")
+	}
+}

@@ -109,10 +109,16 @@ func (j *injector) reach(c *client, reached faults.Point) {
 }
 
 // start starts a fault. The line comes first: no effect of the fault precedes it in the
-// history. A second line follows when the effect is certain.
+// history. A second line follows when the effect is certain. If the fault waits for
+// replicas, the client at its point goes on meanwhile: its operation has a limit.
 func (j *injector) start(it *injection, point string) {
 	j.mu.Lock()
 	for !j.stopped && !it.started && j.waitsForReplicas(it) {
+		if point != "" {
+			j.mu.Unlock()
+			j.rec.environment.Go(func() { j.start(it, "") })
+			return
+		}
 		j.changed.Wait()
 	}
 	if it.started || j.stopped {
