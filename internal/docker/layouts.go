@@ -11,9 +11,13 @@ import (
 // LeaseOf returns the default T. A replica must replace a master within a part of T:
 // see sentinelSettings, and primary. One of several masters has T/40 to answer, even on
 // a new connection; 25 ms was too short in one of three rounds on two busy cores.
-func LeaseOf(l catalogue.Layout) time.Duration {
+//
+// own: the clients use a library of their own. Those of ZooKeeper have waits of whole
+// seconds: go-zookeeper waits for 1 s after it has tried all members. And a session ends up
+// to two ticks after its timeout. A few of these must fit into the 3 T of liveness.
+func LeaseOf(l catalogue.Layout, own bool) time.Duration {
 	switch {
-	case len(l.Sentinels) > 0 || len(l.MySQL) > 1:
+	case len(l.Sentinels) > 0 || len(l.MySQL) > 1 || own && len(l.Ensemble) > 0:
 		return 4 * time.Second
 	case len(l.Nodes) > 1:
 		return 2 * time.Second

@@ -30,7 +30,7 @@ type realServers struct {
 func (e *realServers) Name() string { return "docker" }
 
 func (e *realServers) Lease(l catalogue.Layout) time.Duration {
-	return cmp.Or(e.lease, docker.LeaseOf(l))
+	return cmp.Or(e.lease, docker.LeaseOf(l, len(e.options.Worker) > 0))
 }
 
 func (e *realServers) Strikes(lock *catalogue.Lock, f faults.Fault) error {
