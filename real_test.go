@@ -88,6 +88,35 @@ func patient(e *lockcheck.Env) (lockcheck.Lock, error) {
 	}, nil
 }
 
+// careful is patient, repaired: after an error it ends its session, so that no node stays.
+func careful(e *lockcheck.Env) (lockcheck.Lock, error) {
+	var c lockcheck.Lock
+	connected := false
+	failed := func(err error) error {
+		if err != nil && connected {
+			connected = false
+			go c.Close()
+		}
+		return err
+	}
+	return lockcheck.Lock{
+		Acquire: func(ctx context.Context, name string) (lockcheck.Grant, error) {
+			if !connected {
+				var err error
+				if c, err = patient(e); err != nil {
+					return lockcheck.Grant{}, err
+				}
+				connected = true
+			}
+			g, err := c.Acquire(ctx, name)
+			release := g.Release
+			g.Release = func(ctx context.Context) error { return failed(release(ctx)) }
+			return g, failed(err)
+		},
+		NotHeld: func(err error) bool { return errors.Is(err, zk.ErrNoNode) },
+	}, nil
+}
+
 // last is owned on the last server, where keys have a prefix.
 func last(e *lockcheck.Env) (lockcheck.Lock, error) {
 	l, err := ownedBy(e, redis.NewClient(&redis.Options{Addr: e.Addrs()[len(e.Addrs())-1], Dialer: e.DialContext, MaxRetries: -1}))
@@ -114,6 +143,9 @@ var real = map[string]func(*testing.T){
 	},
 	"sentinels": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.RedisSentinel(1), watched, lockcheck.Promise("lease-exclusion", "ownership", "liveness"), lockcheck.Faults("none"))
+	},
+	"sessions": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.ZooKeeper(), careful, lockcheck.Promise("liveness"), lockcheck.Faults("restart"))
 	},
 	"misuse": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
 		l.Acquire = func(context.Context, string) (lockcheck.Grant, error) { return lockcheck.Grant{}, nil }
@@ -181,13 +213,14 @@ func TestRealServers(t *testing.T) {
 	for name, want := range map[string]string{
 		"sentinels": "lease-exclusion is not judged on docker:",
 		"nodes":     "ownership, answers held in 1 run",
+		"sessions":  "liveness held in 1 run",
 		"misuse":    "c1: Acquire returned a Grant without Release",
 		"no lock":   "lockcheck: the factory returned a Lock without Acquire",
 	} {
 		t.Run(name, func(t *testing.T) {
 			dockertest.Require(t)
 			out, err := realCommand(t.TempDir(), name).CombinedOutput()
-			if passes := err == nil; passes != (name == "sentinels" || name == "nodes") {
+			if passes := err == nil; passes == (name == "misuse" || name == "no lock") {
 				t.Errorf("it passes: %v\n%s", passes, out)
 			}
 			has(t, strings.NewReplacer("c2:", "c1:", "c3:", "c1:", "c4:", "c1:").Replace(string(out)), want)
