@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand"
 	"os"
 	"os/exec"
 	"testing"
@@ -79,18 +78,4 @@ func (x *suite) repeats(t *testing.T, plan *harness.Plan) bool {
 		t.Fatalf("lockcheck: %v", err)
 	}
 	return true
-}
-
-// seedable makes the numbers of math/rand repeatable. A parallel test fails: its
-// neighbours would draw from them, too, and only one bubble can run in a process.
-func seedable(t *testing.T) {
-	t.Helper()
-	defer func() {
-		if p := recover(); p != nil {
-			t.Fatal("lockcheck: one run at a time in a process: remove t.Parallel from this test and from those around it")
-		}
-	}()
-	t.Setenv("GODEBUG", os.Getenv("GODEBUG")+",randseednop=0")
-	//lint:ignore SA1019 libraries draw from the global source
-	rand.Seed(1)
 }

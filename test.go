@@ -61,7 +61,7 @@ func Test(t *testing.T, servers Servers, factory func(*Env) (Lock, error), optio
 	if serves(call, factory) {
 		return
 	}
-	seedable(t)
+	bubble.Seedable(t)
 	defer bubble.Tune()()
 	x, err := newSuite(t, call, servers, factory, newSettings(options))
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // All wall clocks show the same time, and a key with words before the name of the lock is
 // an entry of it, if it is no counter.
 func TestKeysAndClocksOfLibraries(t *testing.T) {
-	bubbletest.Seedable(t)
+	bubble.Seedable(t)
 	l := bubbletest.Library{Lock: bubble.Lock("prefixed", catalogue.StoreRedis, 1, 0)}
 	l.New = func(s userlock.Site) (bubbletest.Lock, error) {
 		c := goredis.NewClient(&goredis.Options{Addr: s.Addrs()[0], Dialer: s.DialContext})

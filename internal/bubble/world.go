@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand"
 	"runtime"
 	"slices"
 	"sync"
@@ -112,8 +111,7 @@ func (w *World) Run() (err error) {
 	}()
 	synctest.Test(w.t, func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, w.seed)
-		//lint:ignore SA1019 libraries draw from the global source
-		rand.Seed(int64(w.seed))
+		seed(int64(w.seed))
 		time.Sleep(time.Until(sim.Epoch())) // the servers' wall clocks show that time, too
 		w.start, w.timer = time.Now(), time.NewTimer(longest)
 		for _, c := range w.clients {

@@ -70,14 +70,6 @@ func (l Library) Kinds() (kinds []faults.Fault) {
 	return kinds
 }
 
-// Seedable makes the numbers of math/rand follow from the seed of a run.
-func Seedable(t *testing.T) {
-	t.Helper()
-	t.Setenv("GODEBUG", os.Getenv("GODEBUG")+",randseednop=0")
-	//lint:ignore SA1019 libraries draw from the global source
-	rand.Seed(1)
-}
-
 // seedsEnv is how many seeds Repeat takes, if that is set: 2,000 take minutes.
 const seedsEnv = "LOCKCHECK_SEEDS"
 
@@ -91,7 +83,7 @@ func Repeat(t *testing.T, l Library) {
 	} else if alltests.Wanted() {
 		seeds = 300
 	}
-	Seedable(t)
+	bubble.Seedable(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	first := make([][]byte, seeds)
 	differ := map[int]bool{}
@@ -141,7 +133,7 @@ func Benchmark(b *testing.B, l Library) {
 	b.ReportAllocs()
 	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{
 		Name: b.Name(), F: func(t *testing.T) {
-			Seedable(t)
+			bubble.Seedable(t)
 			defer bubble.Tune()() // as lockcheck.Test does
 			s := l.Settings(l.Kinds())
 			s.Runs = b.N

@@ -1,0 +1,28 @@
+package bubble
+
+import (
+	"math/rand"
+	randv2 "math/rand/v2"
+	"os"
+	"testing"
+)
+
+// Seedable lets runs seed the numbers of math/rand, until t ends: client libraries draw
+// from them. A parallel test fails: its neighbours would draw from them, too, and only one
+// bubble can run in a process.
+func Seedable(t *testing.T) {
+	t.Helper()
+	defer func() {
+		if p := recover(); p != nil {
+			t.Fatal("lockcheck: one run at a time in a process: remove t.Parallel from this test and from those around it")
+		}
+	}()
+	t.Setenv("GODEBUG", os.Getenv("GODEBUG")+",randseednop=0")
+	seed(1)
+	t.Cleanup(func() { seed(randv2.Int64()) }) // after t nobody can foretell them
+}
+
+func seed(n int64) {
+	//lint:ignore SA1019 libraries draw from the global source
+	rand.Seed(n)
+}
