@@ -66,6 +66,9 @@ var failing = map[string]func(*testing.T){
 	"naive": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("ownership"), lockcheck.Faults("pause"), long)
 	},
+	"naive with seed 2": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("exclusion"), lockcheck.Faults("pause"), lockcheck.Seed(2), long)
+	},
 	"it never renews": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), watchdog(true), lockcheck.Renews(), lockcheck.Promise("exclusion"), lockcheck.Faults("none"), long)
 	},
@@ -89,6 +92,8 @@ var failing = map[string]func(*testing.T){
 	},
 	"no servers": func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(0), naive) },
 	"no clients": func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Clients(0)) },
+	"few runs":   func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Runs(-1)) },
+	"no time":    func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.For(-1)) },
 	"nowhere":    func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.On("mars")) },
 	"a workload that does not fit": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Workload("finally"))
@@ -217,6 +222,8 @@ func TestFailures(t *testing.T) {
 		"a fault that does not apply":    {"failover needs servers with replicas"},
 		"no servers":                     {"Redis(0): it goes from 1 to 9"},
 		"no clients":                     {"Clients(0): it goes from 1 to 100"},
+		"few runs":                       {"Runs(-1): it goes from 1 to"},
+		"no time":                        {"For(-1ns): it has to be positive"},
 		"nowhere":                        {`no environment "mars"`},
 		"a workload that does not fit":   {"finally needs a lock that releases by name"},
 		"no factory":                     {"the factory is nil"},
@@ -246,6 +253,18 @@ func TestFailures(t *testing.T) {
 				t.Errorf("there is a verdict:\n%s", out)
 			}
 		})
+	}
+}
+
+// A flag with the value 0 is not a flag that is missing.
+func TestFlagsOfZero(t *testing.T) {
+	t.Parallel()
+	for flag, text := range map[string]string{
+		"-lockcheck.runs=0":  "Runs(0): it goes from 1 to",
+		"-lockcheck.runs=-1": "Runs(-1): it goes from 1 to",
+		"-lockcheck.seed=0":  "first with seed 0",
+	} {
+		has(t, fail(t, t.TempDir(), "naive with seed 2", flag), text)
 	}
 }
 

@@ -64,8 +64,8 @@ type settings struct {
 }
 
 // Promise names the properties that the lock promises: exclusion, lease-exclusion,
-// ownership, fencing, resource, answers, liveness, handover. docs/properties.md describes
-// them. Without a promise the test fails, and prints which properties held.
+// ownership, fencing, resource, answers, liveness, handover, fairness. docs/properties.md
+// describes them. Without a promise the test fails, and prints which properties held.
 func Promise(properties ...string) Option { return func(s *settings) { s.promises = properties } }
 
 // Faults names the faults, each of which gets runs of its own. The name "none" stands for
@@ -99,11 +99,22 @@ func On(environment string) Option { return func(s *settings) { s.on = environme
 
 // These flags of go test override the options.
 var (
-	seedFlag   = flag.Uint64("lockcheck.seed", 0, "lockcheck: the `seed` of the first run")
-	runsFlag   = flag.Int("lockcheck.runs", 0, "lockcheck: how many `runs` each fault gets")
+	seedFlag   = flag.Uint64(seedName, 1, "lockcheck: the `seed` of the first run")
+	runsFlag   = flag.Int(runsName, 0, "lockcheck: how many `runs` each fault gets (default 100; 1 on docker)")
 	onFlag     = flag.String("lockcheck.on", "", "lockcheck: where to run: bubble, docker")
 	replayFlag = flag.String("lockcheck.replay", "", "lockcheck: replay the `directory` or schedule of one run, and nothing else")
 )
+
+const (
+	seedName = "lockcheck.seed"
+	runsName = "lockcheck.runs"
+)
+
+// given reports whether a flag is on the command line: 0 is a value, too.
+func given(name string) (is bool) {
+	flag.Visit(func(f *flag.Flag) { is = is || f.Name == name })
+	return is
+}
 
 // check returns an error if a setting is impossible.
 func (s *settings) check() error {
@@ -122,10 +133,10 @@ func newSettings(options []Option) *settings {
 	for _, o := range options {
 		o(s)
 	}
-	if *seedFlag != 0 {
+	if given(seedName) {
 		s.seed = *seedFlag
 	}
-	if *runsFlag != 0 {
+	if given(runsName) {
 		s.runs = *runsFlag
 	}
 	if *onFlag != "" {
@@ -135,8 +146,8 @@ func newSettings(options []Option) *settings {
 	return s
 }
 
-// unset is a number that no option has set.
-const unset = -1
+// unset is a number that no option can mean.
+const unset = math.MinInt
 
 // usual sets what depends on the environment. Real servers take seconds for each run: the
 // first that proves something is the last, and no time is enough for all faults.

@@ -264,7 +264,7 @@ const (
 )
 
 // chosen reports whether a flag says which runs to do.
-func chosen() bool { return *seedFlag != 0 || *runsFlag != 0 }
+func chosen() bool { return given(seedName) || given(runsName) }
 
 // violated fails the test with the story of the first violation of a property.
 func (x *suite) violated(t *testing.T, s *explore.Settings, r *explore.Result, p checker.Property) {

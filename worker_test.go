@@ -10,7 +10,7 @@ import (
 func TestCommandOfClients(t *testing.T) {
 	mine := flag.String("a-flag-of-the-user", "", "")
 	flag.Set("a-flag-of-the-user", "x y")
-	flag.Set("lockcheck.seed", "0")
+	flag.Set("lockcheck.on", "")
 	got := command("program", "TestA/b (c)")
 	want := []string{"program", `-test.run=^TestA$/^b \(c\)$`, "-test.count=1", "-a-flag-of-the-user=" + *mine}
 	if !slices.Equal(got, want) {
