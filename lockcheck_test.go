@@ -38,6 +38,13 @@ func TestOwned(t *testing.T) {
 		lockcheck.Faults("none", "pause", "kill", "partition", "delay", "drop-reply", "kill-connection", "server-pause", "restart"), lockcheck.Runs(runs(30)), long)
 }
 
+// On a machine that has no time for its runs, each fault still gets those that test the
+// promise.
+func TestSlowly(t *testing.T) {
+	lockcheck.Test(t, lockcheck.Redis(1), owned, lockcheck.Promise("lease-exclusion", "ownership"),
+		lockcheck.Faults("none", "pause", "kill"), lockcheck.Slowly())
+}
+
 func TestRenews(t *testing.T) {
 	lockcheck.Test(t, lockcheck.Redis(1), watchdog(false), lockcheck.Renews(), lockcheck.Promise("exclusion", "lease-exclusion", "ownership"),
 		lockcheck.Faults("none", "server-pause"), lockcheck.Runs(runs(30)), long)
@@ -103,6 +110,9 @@ var failing = map[string]func(*testing.T){
 	"unknown property":    func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("fenced")) },
 	"nothing reached": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), owned, lockcheck.Promise("lease-exclusion"), lockcheck.Faults("pause"), lockcheck.Runs(1), lockcheck.Clients(1))
+	},
+	"no time to reach anything": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), owned, lockcheck.Promise("lease-exclusion"), lockcheck.Faults("pause"), lockcheck.For(1))
 	},
 	"the factory panics": broken(func(*lockcheck.Lock, *lockcheck.Env) { panic("boom") }),
 	"the factory fails": func(t *testing.T) {
@@ -229,7 +239,8 @@ func TestFailures(t *testing.T) {
 		"no factory":                     {"the factory is nil"},
 		"a no without a name":            {"somebody else has it", "let Refused return true for it"},
 		"unknown property":               {`no property "fenced"`},
-		"nothing reached":                {"1 run under pause:"},
+		"nothing reached":                {"1 run under pause:", "do more runs (-lockcheck.runs, lockcheck.Runs)"},
+		"no time to reach anything":      {"of 100 (time was over) under pause:", "give the test more time (lockcheck.For)"},
 		"the factory panics":             {"the factory panicked: boom", "lockcheck_test.go"},
 		"the factory fails":              {"the factory failed: unexpected EOF"},
 		"no acquire":                     {"the factory returned a Lock without Acquire"},

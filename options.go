@@ -56,6 +56,7 @@ type settings struct {
 	workloads []string
 	runs      int
 	limit     time.Duration
+	patient   bool // nobody has chosen limit: runs that prove nothing yet go on after it
 	seed      uint64
 	clients   int
 	renews    bool
@@ -75,8 +76,9 @@ func Faults(names ...string) Option { return func(s *settings) { s.faults = name
 // Runs sets how many runs each fault gets; the default is 100, and 1 on docker.
 func Runs(n int) Option { return func(s *settings) { s.runs = n } }
 
-// For limits the time of the whole test; the default is 20 s, and no limit on docker. Each
-// fault gets the same share. If a share is over, the fault has fewer runs.
+// For limits the time of the whole test. Each fault gets the same share. If a share is
+// over, the fault has fewer runs. Without For the time is 20 s, and no limit on docker. On
+// a slow machine a fault then gets more, until its runs have tested the promise.
 func For(d time.Duration) Option { return func(s *settings) { s.limit = d } }
 
 // Seed sets the seed of the first run; the default is 1. Run i has Seed + i.
@@ -161,6 +163,6 @@ func (s *settings) usual() {
 		s.runs = runs
 	}
 	if s.limit == unset {
-		s.limit = limit
+		s.limit, s.patient = limit, true
 	}
 }

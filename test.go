@@ -205,17 +205,23 @@ func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 	if x.promise == nil {
 		return
 	}
-	cell := results.Cell{Name: t.Name(), Lock: s.Lock, On: s.On, Promises: x.promise, Seed: s.Seed}
-	cell.Take(r)
+	cell := x.cell(s, r)
 	for _, p := range checker.Properties {
 		if r.Outcome(p) == checker.Violated && x.promise.Covers(p) {
 			x.violated(t, s, r, p)
 		}
 	}
 	if cell.Verdict != results.Held {
-		t.Fatalf("lockcheck: %s%s under %s: %s", names.Count(r.Runs, "run"), x.cut(r), cmp.Or(f.Name, "no fault"), cell.Reason)
+		t.Fatalf("lockcheck: %s%s under %s: %s%s", names.Count(r.Runs, "run"), x.cut(r), cmp.Or(f.Name, "no fault"), cell.Reason, advice(cell, r))
 	}
 	t.Logf("%s held in %s%s", strings.Join(x.settings.promises, ", "), names.Count(r.Runs, "run"), x.cut(r))
+}
+
+// cell judges runs by the promise.
+func (x *suite) cell(s *explore.Settings, r *explore.Result) *results.Cell {
+	c := &results.Cell{Name: x.t.Name(), Lock: s.Lock, On: s.On, Promises: x.promise, Seed: s.Seed}
+	c.Take(r)
+	return c
 }
 
 // cut says that time was over before all runs.
@@ -223,7 +229,19 @@ func (x *suite) cut(r *explore.Result) string {
 	if r.Whole {
 		return ""
 	}
-	return fmt.Sprintf(" of %d: time was over (lockcheck.For)", x.settings.runs)
+	return fmt.Sprintf(" of %d (time was over)", x.settings.runs)
+}
+
+// advice says what to do about runs that could not have broken a promise.
+func advice(c *results.Cell, r *explore.Result) string {
+	more := "do more runs (-lockcheck.runs, lockcheck.Runs)"
+	switch {
+	case !r.Whole:
+		more = "give the test more time (lockcheck.For)"
+	case c.NotTested() == "":
+		return ""
+	}
+	return ". To test it, " + more + "; or choose other faults (lockcheck.Faults)"
 }
 
 // batch returns the settings of the runs under one kind of fault.
@@ -232,6 +250,9 @@ func (x *suite) batch(f faults.Fault, limit time.Duration) *explore.Settings {
 		Lock: x.lock.ID, Use: x.lock, On: env.Bubble, Lease: lease, Workloads: x.works,
 		Clients: explore.Exactly(x.settings.clients), Acquires: explore.Exactly(acquires), Count: explore.AnyCount,
 		Promises: x.promise.Strings(), Seed: x.settings.seed, Runs: x.settings.runs, For: limit, Jobs: 1,
+	}
+	if x.settings.patient && x.promise != nil {
+		s.Wants = func(r *explore.Result) bool { return x.cell(s, r).Verdict == results.Inconclusive }
 	}
 	if f.Name != "" {
 		s.Kinds = []faults.Fault{f}

@@ -68,7 +68,7 @@ type ask struct {
 
 // Simulator returns what makes worlds for a lock, as parts of test t.
 func Simulator(t *testing.T, make userlock.Maker) env.Simulator {
-	return func() env.Simulation { return &World{t: t, make: make, lua: new(wire.Lua)} }
+	return func() env.Simulation { return &World{World: new(sim.World), t: t, make: make, lua: new(wire.Lua)} }
 }
 
 // Lock returns the entry of the catalogue for a user's lock.

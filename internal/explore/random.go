@@ -56,6 +56,9 @@ type Settings struct {
 	CellSettings string
 	For          time.Duration // stop then, even before Runs; 0: no limit
 	Jobs         int           // runs at once; 0: one for each core
+	// Wants reports, after For, whether the batch goes on all the same, if it has one job
+	// in virtual time; nil: it does not.
+	Wants func(*Result) bool
 	// Enough reports after each run whether it was the last, if runs are sequential;
 	// nil: it is not.
 	Enough func(*Result) bool
@@ -79,7 +82,7 @@ func Random(ctx context.Context, sim env.Simulator, s *Settings, progress func(d
 		group.Go(func() {
 			buffer := newBuffer(sim)
 			defer buffer.Close() // it closes memory only, so it cannot fail
-			for ctx.Err() == nil && (s.For == 0 || time.Since(start) < s.For) {
+			for ctx.Err() == nil && (s.For == 0 || time.Since(start) < s.For || s.Wants != nil && s.Wants(parts[w])) {
 				i := int(next.Add(1) - 1)
 				if i >= s.Runs {
 					return

@@ -1,0 +1,4 @@
+package lockcheck
+
+// Slowly makes the default time too short for any run.
+func Slowly() Option { return func(s *settings) { s.limit, s.patient = 1, true } }
