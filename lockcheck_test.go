@@ -89,6 +89,13 @@ var failing = map[string]func(*testing.T){
 	"no promise": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults("pause", "kill"), lockcheck.Runs(40), long)
 	},
+	"few runs of a fault": func(t *testing.T) {
+		promise := lockcheck.Promise()
+		if list := os.Getenv(promiseEnv); list != "" {
+			promise = lockcheck.Promise(strings.Split(list, " ")...)
+		}
+		lockcheck.Test(t, lockcheck.Redis(1), owned, promise, lockcheck.Faults("pause", "server-pause"), lockcheck.Runs(2), long)
+	},
 	"parallel": func(t *testing.T) {
 		t.Parallel()
 		lockcheck.Test(t, lockcheck.Redis(1), naive)
@@ -201,16 +208,25 @@ func TestFailing(t *testing.T) {
 	}
 }
 
+// promiseEnv is the promise of one of them.
+const promiseEnv = "LOCKCHECK_PROMISE"
+
 // fail runs one of them, in a directory, and returns what it prints.
 func fail(t *testing.T, dir, name string, flags ...string) string {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestFailing$/^" + strings.ReplaceAll(name, " ", "_") + "$", "-test.count=1"}, flags...)...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), failingEnv+"=1")
-	out, err := cmd.CombinedOutput()
+	out, err := run(dir, name, "", flags...)
 	if err == nil {
 		t.Errorf("%s passes:\n%s", name, out)
 	}
-	return string(out)
+	return out
+}
+
+// run runs one of them with that promise, and returns what it prints.
+func run(dir, name, promise string, flags ...string) (string, error) {
+	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestFailing$/^" + strings.ReplaceAll(name, " ", "_") + "$", "-test.count=1"}, flags...)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), failingEnv+"=1", promiseEnv+"="+promise)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 // has reports the texts that a test does not print.
@@ -264,6 +280,23 @@ func TestFailures(t *testing.T) {
 				t.Errorf("there is a verdict:\n%s", out)
 			}
 		})
+	}
+}
+
+// The promise that a test without one proposes is one that it keeps. A property that no run
+// could have broken under one of the faults is not proposed.
+func TestTheProposedPromisePasses(t *testing.T) {
+	t.Parallel()
+	out := fail(t, t.TempDir(), "few runs of a fault")
+	has(t, out, "ownership        held, but no run could have broken it under ")
+	_, list, _ := strings.Cut(out, "lockcheck.Promise(")
+	list, _, _ = strings.Cut(list, ")")
+	if list == "" || strings.Contains(list, "ownership") {
+		t.Fatalf("it proposes %s:\n%s", list, out)
+	}
+	promise := strings.NewReplacer(`"`, "", ",", "").Replace(list)
+	if out, err := run(t.TempDir(), "few runs of a fault", promise); err != nil {
+		t.Errorf("the promise %s: %s", list, out)
 	}
 }
 

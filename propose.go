@@ -3,7 +3,6 @@ package lockcheck
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -31,41 +30,52 @@ func (x *suite) reached(f faults.Fault, r *explore.Result) {
 	x.table = append(x.table, o)
 }
 
-// propose fails a test without a promise, and says which promise the runs support.
+// propose fails a test without a promise, and says which promise the runs support: a test
+// that makes it passes.
 func (x *suite) propose() {
 	x.t.Helper()
 	var kept []string
 	var lines []string
 	for _, p := range checker.Properties {
-		is := func(out checker.Outcome) (list []string) {
-			for _, o := range x.table {
-				if o.outcomes[p] == out {
-					list = append(list, o.fault)
-				}
-			}
-			return list
-		}
-		tested := slices.ContainsFunc(x.table, func(o row) bool { return o.tested[p] })
-		var words string
-		switch broken := is(checker.Violated); {
-		case len(broken) > 0:
-			words = "violated under " + strings.Join(broken, ", ")
-		case len(is(checker.Unknown)) > 0:
-			words = "unknown under " + strings.Join(is(checker.Unknown), ", ")
-		case len(is(checker.NA)) == len(x.table):
-			words = "does not apply"
-		case !tested:
-			words = "held, but no run could have broken it"
-		default:
-			words = "held"
+		words, keep := x.shown(p)
+		if keep {
 			kept = append(kept, fmt.Sprintf("%q", p))
 		}
 		lines = append(lines, fmt.Sprintf("  %-16s %s", p, words))
 	}
-	add := "No property held under all of these faults: choose some with lockcheck.Faults."
+	add := "No property held, and was tested, under all of these faults: choose some with lockcheck.Faults."
 	if kept != nil {
 		add = "The promise that these runs support:\n\n  lockcheck.Promise(" + strings.Join(kept, ", ") + ")"
 	}
 	x.t.Fatalf("lockcheck: the test makes no promise, so nothing can be wrong. What the runs showed:\n\n%s\n\n%s",
 		strings.Join(lines, "\n"), add)
+}
+
+// shown says what the runs showed of a property, and whether they support its promise.
+func (x *suite) shown(p checker.Property) (words string, keep bool) {
+	under := func(is func(row) bool) (list []string) {
+		for _, o := range x.table {
+			if is(o) {
+				list = append(list, o.fault)
+			}
+		}
+		return list
+	}
+	of := func(out checker.Outcome) []string {
+		return under(func(o row) bool { return o.outcomes[p] == out })
+	}
+	untested := under(func(o row) bool { return !o.tested[p] })
+	switch violated, unknown, na := of(checker.Violated), of(checker.Unknown), of(checker.NA); {
+	case len(violated) > 0:
+		return "violated under " + strings.Join(violated, ", "), false
+	case len(unknown) > 0:
+		return "unknown under " + strings.Join(unknown, ", "), false
+	case len(na) == len(x.table):
+		return "does not apply", false
+	case len(untested) == len(x.table):
+		return "held, but no run could have broken it", false
+	case len(untested) > 0:
+		return "held, but no run could have broken it under " + strings.Join(untested, ", "), false
+	}
+	return "held", true
 }
