@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 
 const tick = 500 * time.Millisecond
 
-// server is an ensemble of one: the model behind the protocol.
+// server is an ensemble of three: the model behind the protocol. All members commit at the
+// same time.
 type server struct {
 	start  time.Time
 	ticker *time.Ticker
@@ -24,7 +26,11 @@ type server struct {
 
 	mu      sync.Mutex
 	leader  model.Leader
-	member  *model.Member
+	leading int
+	epoch   int32
+	members [3]*model.Member
+	down    [3]bool
+	log     []model.Txn
 	conns   []*serverConn
 	missing []string
 	watches []model.Watch // of each SetWatches
@@ -34,13 +40,17 @@ type server struct {
 // never waits for a client.
 type serverConn struct {
 	net.Conn
+	member  int
 	session int64
 	out     chan []byte
 }
 
 func newServer(t *testing.T) *server {
-	s := &server{start: time.Now(), ticker: time.NewTicker(tick / 10), stop: make(chan struct{}), member: model.NewMember()}
-	s.leader.Lead(0, tick, 1, s.member)
+	s := &server{start: time.Now(), ticker: time.NewTicker(tick / 10), stop: make(chan struct{})}
+	for i := range s.members {
+		s.members[i] = model.NewMember()
+	}
+	s.elect(0)
 	s.all.Go(func() {
 		for {
 			select {
@@ -66,6 +76,12 @@ func (s *server) close() {
 	s.all.Wait()
 }
 
+// elect makes member n the leader.
+func (s *server) elect(n int) {
+	s.leading, s.epoch = n, s.epoch+1
+	s.leader.Lead(s.now(), tick, s.epoch, s.members[n])
+}
+
 func (s *server) now() time.Duration { return time.Since(s.start) }
 
 // hangUp closes all connections.
@@ -77,18 +93,25 @@ func (s *server) hangUp() {
 	}
 }
 
-func (s *server) dial() (net.Conn, error) {
+// dial connects to the first member.
+func (s *server) dial() (net.Conn, error) { return s.dialTo(0) }
+
+// dialTo connects to member n.
+func (s *server) dialTo(n int) (net.Conn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down[n] {
+		return nil, syscall.ECONNREFUSED
+	}
 	client, conn := net.Pipe()
-	c := &serverConn{Conn: conn, out: make(chan []byte, 1000)}
+	c := &serverConn{Conn: conn, member: n, out: make(chan []byte, 1000)}
 	s.all.Go(func() {
 		for b := range c.out {
 			c.Write(b)
 		}
 		c.Close()
 	})
-	s.mu.Lock()
 	s.conns = append(s.conns, c)
-	s.mu.Unlock()
 	s.all.Go(func() { s.serve(c) })
 	return client, nil
 }
@@ -121,8 +144,8 @@ func (s *server) leave(c *serverConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns = slices.DeleteFunc(s.conns, func(o *serverConn) bool { return o == c })
-	if s.conn(c.session) == nil {
-		s.member.Detach(c.session)
+	if o := s.conn(c.session); o == nil || o.member != c.member {
+		s.members[c.member].Detach(c.session)
 	}
 	close(c.out)
 }
@@ -136,20 +159,26 @@ func (s *server) conn(session int64) *serverConn {
 	return nil
 }
 
-// commit commits a transaction, and sends the events.
-func (s *server) commit(x model.Txn) zookeeper.Reply {
-	r := s.member.Commit(x)
+// commit commits a transaction, sends the events, and returns the reply.
+func (s *server) commit(x model.Txn) (r zookeeper.Reply) {
+	s.log = append(s.log, x)
+	for i, m := range s.members {
+		if !s.down[i] {
+			r = m.Commit(x)
+			s.fire(i)
+		}
+	}
 	s.leader.Committed(x.Zxid)
-	s.fire()
 	if c := s.conn(x.Session); c != nil && x.Kind == model.Closing && x.By == 0 {
 		c.Close() // it has expired
 	}
 	return r
 }
 
-func (s *server) fire() {
-	for _, f := range s.member.Fired() {
-		if c := s.conn(f.Session); c != nil {
+// fire sends the events of member n.
+func (s *server) fire(n int) {
+	for _, f := range s.members[n].Fired() {
+		if c := s.conn(f.Session); c != nil && c.member == n {
 			c.out <- wire.AppendEvent(nil, f.Event)
 		}
 	}
@@ -163,6 +192,7 @@ func (s *server) answer(c *serverConn, r *wire.Request) bool {
 		return s.greet(c, r)
 	}
 	var reply zookeeper.Reply
+	member := s.members[c.member]
 	alive := s.leader.Touch(s.now(), c.session)
 	switch {
 	case r.Kind == wire.Unknown:
@@ -175,16 +205,16 @@ func (s *server) answer(c *serverConn, r *wire.Request) bool {
 		reply, alive = s.commit(x), false
 	case r.Kind == wire.SetWatches:
 		s.watches = append(s.watches, r.Watches...)
-		s.member.Attach(c.session, r.Watches, r.Zxid)
-		s.fire()
+		member.Attach(c.session, r.Watches, r.Zxid)
+		s.fire(c.member)
 	case r.Kind != wire.Call:
 	case slices.Contains([]zookeeper.Verb{zookeeper.Create, zookeeper.Delete, zookeeper.SetData}, r.Command.Verb):
 		x, _ := s.leader.Propose(s.now(), c.session, 1, r.Command)
 		reply = s.commit(x)
 	default:
-		reply = s.member.Read(c.session, r.Command)
+		reply = member.Read(c.session, r.Command)
 	}
-	c.out <- wire.AppendAnswer(nil, r, s.member.Zxid(), reply)
+	c.out <- wire.AppendAnswer(nil, r, member.Zxid(), reply)
 	return alive
 }
 
