@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
 )
@@ -11,6 +13,9 @@ func (s *server) serveWire(m *message) {
 	apply := func(cmd redis.Command) redis.Reply {
 		if cmd.Verb == redis.IncrBy {
 			s.net.count(cmd.Key)
+		}
+		if cmd.Instant {
+			w.instants = append(w.instants, cmd.Key)
 		}
 		return s.redis.Apply(s.wall(), m.op, cmd)
 	}
@@ -70,7 +75,8 @@ func (s *server) eachWire(f func(*conn)) {
 }
 
 // noteEnd notes until when a client may believe in an entry that a request of code
-// outside has just made or prolonged: it knows when it has sent that request.
+// outside has just made or prolonged: it knows when it has sent that request, or which
+// instant it has named. What the server's clock shows it does not know.
 func (s *server) noteEnd(f *model.Effect) {
 	switch f.Kind {
 	case model.Removed, model.Expired, model.Lost, model.Evicted, model.Overwritten:
@@ -87,7 +93,9 @@ func (s *server) noteEnd(f *model.Effect) {
 		maker = f.By
 	}
 	until := never
-	if due, ok := s.redis.Due(f.Key); ok {
+	if due, ok := s.redis.Due(f.Key); ok && slices.Contains(m.wired.instants, f.Key) {
+		until = due - epoch // clocks of clients outside are right
+	} else if ok {
 		until = m.wired.from + due - s.wall()
 	}
 	m.conn.client.noteEnd(maker, s.name, f.Key, until)

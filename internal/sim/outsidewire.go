@@ -67,10 +67,11 @@ type WireAnswer struct {
 // wired is the part of a message that only messages on a Wire have.
 type wired struct {
 	WireRequest
-	data  []byte
-	from  time.Duration // when it was sent
-	noted int           // the acquire whose entry it has prolonged; 0: none
-	point numberedRequest
+	data     []byte
+	from     time.Duration // when it was sent
+	instants []string      // the keys that it lets end at an instant of the client's clock
+	noted    int           // the acquire whose entry it has prolonged; 0: none
+	point    numberedRequest
 }
 
 // send sends m, or keeps it while the client is paused.

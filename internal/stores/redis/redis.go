@@ -93,6 +93,7 @@ type Command struct {
 	N       int64         // of Wait: number of replicas; of IncrBy and HIncrBy: the increment
 	NX      bool          // of Set
 	KeepTTL bool          // of Set: an existing Key keeps its expiry
+	Instant bool          // TTL leads to an instant that the client named, by its own clock
 }
 
 // AtOnce is a TTL of 0 ms, unlike 0, which means none. Redis refuses it in SET.

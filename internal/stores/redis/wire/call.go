@@ -15,6 +15,7 @@ type call struct {
 	apply    Apply
 	commands map[string]command
 	script   *run // the script that runs; nil: none
+	timed    bool // it has asked for the server's clock: then it names instants by that one
 	before   []byte
 	after    []byte // messages to conn before and after the answer
 }

@@ -166,6 +166,7 @@ func commandCount(x *call, _ []string) reply { return integer(int64(len(x.comman
 func clock(x *call, _ []string) reply {
 	const each = int64(time.Second / time.Microsecond)
 	now := x.now()
+	x.timed = true
 	return listOf(array, bulk(strconv.FormatInt(now/each, 10)), bulk(strconv.FormatInt(now%each, 10)))
 }
 

@@ -84,7 +84,7 @@ func expire(name string, u unit, absolute bool) func(*call, []string) reply {
 		if !ok {
 			return failure("ERR invalid expire time in '" + name + "' command")
 		}
-		return x.step(redis.Command{Verb: redis.PExpire, Key: w[1], TTL: duration(ms)})
+		return x.step(redis.Command{Verb: redis.PExpire, Key: w[1], TTL: duration(ms), Instant: absolute && !x.timed})
 	}
 }
 

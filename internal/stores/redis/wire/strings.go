@@ -17,6 +17,7 @@ func set(x *call, w []string) reply {
 		return failure(errSyntax)
 	}
 	c := redis.Command{Verb: redis.Set, Key: w[1], Value: w[2], NX: o.has("NX"), KeepTTL: o.has("KEEPTTL")}
+	c.Instant = o.absolute && !x.timed
 	var late bool
 	if o.unit != 0 {
 		var err reply
@@ -89,7 +90,7 @@ func getEx(x *call, w []string) reply {
 	if r.Kind != redis.Bulk {
 		return r
 	}
-	c := redis.Command{Verb: redis.PExpire, Key: w[1]}
+	c := redis.Command{Verb: redis.PExpire, Key: w[1], Instant: o.absolute && !x.timed}
 	switch {
 	case o.unit != 0:
 		var late bool
