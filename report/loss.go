@@ -33,6 +33,9 @@ func (p *plot) loss(g *grant, depth int) bool {
 	for _, group := range p.d.together(gone) {
 		switch s := group[0]; s.how {
 		case history.Expire:
+			for _, s := range group {
+				p.nears(s)
+			}
 			p.expired(group...)
 		case history.Lose:
 			p.lost(s)

@@ -77,6 +77,25 @@ func (p *plot) removes(pos int) {
 	}
 }
 
+// nears tells that a request brought the end of an entry nearer, which came then. Its owner
+// may have done it itself.
+func (p *plot) nears(s *stay) {
+	if s.nearer == none {
+		return
+	}
+	who, whose, to := "a request", s.owner(), ""
+	if by := p.d.opAt(p.d.h.Entries[s.nearer].By); by != nil {
+		who += " of " + by.client
+		if by.client == s.client() {
+			whose = "its"
+		}
+	}
+	if g := s.grant(); g != nil && g.until(s.to) != g.until(s.nearer) {
+		to = ", to " + p.d.units.at(g.until(s.to))
+	}
+	p.add(happens(s.nearer, who, "brought the end of "+whose+" entry nearer"+to, "brings the end of "+whose+" entry nearer"+to).in(s.server))
+}
+
 func (p *plot) shortens(pos int, by *op, victim *grant) {
 	p.with(by.client)
 	p.add(works(pos, p.d.h.Entries[pos].Process.Name, by.client, by.f,

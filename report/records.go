@@ -112,6 +112,7 @@ type stay struct {
 	op       *op // the acquire that made it; nil: unknown
 	from, to int // none: it was there to the end
 	since    int // the start of its current lease: it was made or prolonged there
+	nearer   int // where a request brought its end nearer since then; none: nowhere
 	how      string
 	by       *op  // the operation whose request ended it; nil: none
 	back     bool // it came back: a server lost its removal

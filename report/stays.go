@@ -37,7 +37,13 @@ func (d *digest) fromServer(pos int, e *history.Entry) {
 		by.serve(pos)
 		if made != nil {
 			if s := made.entry(e, true); s != nil {
-				s.since = pos
+				s.since, s.nearer = pos, none
+			}
+		}
+	case history.Shorten:
+		if made != nil && e.By.Set { // a server may also have lost a renewal
+			if s := made.entry(e, true); s != nil {
+				s.nearer = pos
 			}
 		}
 	case history.Promote:
@@ -87,7 +93,7 @@ func (d *digest) put(made *op, pos int, e *history.Entry) {
 		return
 	}
 	name := e.Process.Name
-	s := &stay{home: name, server: name, key: e.Key, op: made, from: pos, since: pos, to: none, on: []stretch{{name, pos, none, false}}}
+	s := &stay{home: name, server: name, key: e.Key, op: made, from: pos, since: pos, nearer: none, to: none, on: []stretch{{name, pos, none, false}}}
 	if made != nil {
 		s.lock = made.lock
 		s.back = !e.By.Set && slices.ContainsFunc(made.stays, func(o *stay) bool { return o.key == s.key && o.to != none })

@@ -418,6 +418,38 @@ var truths = []truth{
 		nil,
 	},
 	{
+		"an entry that ends soon because its owner's renewal shortened it", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"process":"redis-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":500000000,"process":"redis-1","type":"event","f":"shorten","key":"a","op":1,"by":1}
+{"time":502000000,"client":"c1","process":1,"type":"event","f":"valid","grant":1,"valid_until":600000000}
+{"time":602000000,"process":"redis-1","type":"event","f":"expire","key":"a","op":1}
+{"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":1000000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":7,"by":7}
+{"time":1001000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":11000000000}
+{"time":2000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"At 0.50 s a request of c1 brought the end of its entry nearer, to 0.60 s. At 0.60 s c1's lease ended and redis-1 dropped the entry",
+			"0.500 s a request of c1 brings the end of its entry nearer, to 0.60 s",
+		},
+		nil,
+	},
+	{
+		"an entry that another client has shortened", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"process":"redis-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":400000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":500000000,"process":"redis-1","type":"event","f":"shorten","key":"a","op":1,"by":4}
+{"time":602000000,"process":"redis-1","type":"event","f":"expire","key":"a","op":1}
+{"time":1000000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":4,"by":4}
+{"time":1001000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":11000000000}
+{"time":2000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"At 0.50 s a request of c2 brought the end of c1's entry nearer. At 0.60 s redis-1 dropped c1's entry as expired, 9.4 s before"},
+		nil,
+	},
+	{
 		"a yes that no server gave, among holders", checker.Exclusion, heldOnMySQL + `
 {"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
 {"time":2000000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":11000000000}
