@@ -158,7 +158,7 @@ var failing = map[string]func(*testing.T){
 	"a command that the model lacks": broken(func(l *lockcheck.Lock, e *lockcheck.Env) {
 		c := redis.NewClient(&redis.Options{Addr: e.Addr(0), Dialer: e.DialContext})
 		l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
-			return lockcheck.Grant{}, c.ZAdd(ctx, name, redis.Z{Member: "x"}).Err()
+			return lockcheck.Grant{}, c.XAdd(ctx, &redis.XAddArgs{Stream: name, Values: []string{"f", "v"}}).Err()
 		}
 		l.Close = c.Close
 	}),
@@ -266,7 +266,7 @@ func TestFailures(t *testing.T) {
 		"it ends its goroutine":          {"has ended the goroutine that called it"},
 		"Close panics":                   {"Close panicked: shut"},
 		"a panic":                        {"Acquire panicked: ouch", "lockcheck_test.go"},
-		"a command that the model lacks": {"redis-1: the model of this server has no ZADD: run with -lockcheck.on=docker"},
+		"a command that the model lacks": {"redis-1: the model of this server has no XADD: run with -lockcheck.on=docker"},
 		"an address of nobody":           {"no server listens on 10.9.9.9:6379: the servers are at [10.0.0.1:6379]"},
 		"a goroutine is left":            {"goroutines of the lock or of its client library go on after the run", "lockcheck_test.go"},
 		"it never waits":                 {"nothing has moved for 10 s", "lockcheck_test.go"},

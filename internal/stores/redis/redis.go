@@ -61,6 +61,8 @@ const (
 	HDel                          // HDEL Key Field
 	HIncrBy                       // HINCRBY Key Field N
 	HGetAll                       // HGETALL Key: Fields reads the answer
+	Load                          // the elements of Key, which must be a Collection or missing: Fields reads the answer
+	Store                         // Key gets those elements; none: it is removed
 	MayWrite                      // nothing, but refused where a command that writes Key is
 	MayGrow                       // nothing, but refused where a command that needs memory for Key is
 )
@@ -93,8 +95,21 @@ type Command struct {
 	N       int64         // of Wait: number of replicas; of IncrBy and HIncrBy: the increment
 	NX      bool          // of Set
 	KeepTTL bool          // of Set: an existing Key keeps its expiry
+	Of      Collection    // of Load and Store
 	Instant bool          // TTL leads to an instant that the client named, by its own clock
 }
+
+// Collection is a type of a key with several elements. Its elements are pairs, as Fields
+// reads them: in a list and a set, the second text is empty; in a sorted set it is the
+// score. The order is the server's.
+type Collection uint8
+
+// The types.
+const (
+	List Collection = iota + 1
+	UnorderedSet
+	SortedSet
+)
 
 // AtOnce is a TTL of 0 ms, unlike 0, which means none. Redis refuses it in SET.
 const AtOnce time.Duration = -1

@@ -142,19 +142,6 @@ func add(a, b int64) (sum int64, ok bool) {
 	return sum, (sum > a) == (b > 0)
 }
 
-func (s *Server) rpush(by int, c *redis.Command) redis.Reply {
-	old, had := s.find(c.Key)
-	switch {
-	case !had:
-		s.create(by, c.Key, entry{kind: list, num: 1, due: never})
-		return integer(1)
-	case old.kind != list:
-		return failure(errWrongType)
-	}
-	s.put(c.Key, entry{kind: list, num: old.num + 1, due: old.due, maker: by}, old, had)
-	return integer(old.num + 1)
-}
-
 func (s *Server) wait(c *redis.Command) redis.Reply {
 	if c.Millis() < 0 {
 		return failure(errTimeout)

@@ -50,6 +50,7 @@ var traitsOf = [...]traits{
 	redis.HSet:     {writes: true, grows: true},
 	redis.HDel:     {writes: true},
 	redis.HIncrBy:  {writes: true, grows: true},
+	redis.Store:    {writes: true}, // what needs memory has asked MayGrow before
 	redis.MayWrite: {writes: true},
 	redis.MayGrow:  {writes: true, grows: true},
 }

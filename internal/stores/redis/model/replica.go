@@ -26,7 +26,9 @@ func (w Write) String() string {
 func (e entry) String() string {
 	switch e.kind {
 	case list:
-		return fmt.Sprintf("a list of %d", e.num)
+		return fmt.Sprintf("a list of %d", size(e.str))
+	case set, zset:
+		return fmt.Sprintf("a %s of %q", e.kind, e.str)
 	case hash:
 		return fmt.Sprintf("a hash of %q", e.str)
 	}

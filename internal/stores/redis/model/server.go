@@ -55,25 +55,26 @@ type Server struct {
 // entry is the value of a key.
 type entry struct {
 	kind  kind
-	str   string // of a string, or a hash as package redis joins its fields
-	num   int64  // the number, or the length of the list
+	str   string // of a string, or the fields or elements as package redis joins them
+	num   int64  // the number
 	due   int64  // the last millisecond in which it exists
 	maker int
 }
 
 // kind is a value's representation. An incremented string is a number, so that
-// counting does not allocate. Of a list only the length is kept: no command reads
-// more.
+// counting does not allocate.
 type kind uint8
 
 const (
 	str kind = iota
 	num
-	list
 	hash
+	list
+	set
+	zset
 )
 
-var typeNames = [...]string{str: "string", num: "string", list: "list", hash: "hash"}
+var typeNames = [...]string{str: "string", num: "string", hash: "hash", list: "list", set: "set", zset: "zset"}
 
 // String returns the type as the server names it.
 func (k kind) String() string { return typeNames[k] }
@@ -172,6 +173,10 @@ func (s *Server) step(now time.Duration, by int, c *redis.Command) redis.Reply {
 		return s.hincrBy(by, c)
 	case redis.HGetAll:
 		return s.hgetAll(c)
+	case redis.Load:
+		return s.load(c)
+	case redis.Store:
+		return s.store(by, c)
 	case redis.MayWrite, redis.MayGrow:
 		return okay
 	}

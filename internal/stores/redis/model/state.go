@@ -51,10 +51,8 @@ func (s *Server) appendUnsynced(buf []byte, now time.Duration) []byte {
 
 func (e entry) append(buf []byte, now time.Duration) []byte {
 	switch e.kind {
-	case list:
-		buf = binary.AppendVarint(append(buf, 'l'), e.num)
-	case hash:
-		buf = appendString(append(buf, 'h'), e.str)
+	case hash, list, set, zset:
+		buf = appendString(append(buf, 'c', byte(e.kind)), e.str)
 	default:
 		buf = appendString(append(buf, 's'), e.text())
 	}

@@ -15,6 +15,7 @@ type call struct {
 	apply    Apply
 	commands map[string]command
 	script   *run // the script that runs; nil: none
+	inExec   bool // it is a part of a transaction
 	timed    bool // it has asked for the server's clock: then it names instants by that one
 	before   []byte
 	after    []byte // messages to conn before and after the answer
@@ -128,11 +129,11 @@ func (x *call) step(c redis.Command) reply {
 // changes reports whether a command with that answer has changed its key.
 func changes(v redis.Verb, r redis.Reply) bool {
 	switch v {
-	case redis.GetSet, redis.IncrBy, redis.HSet, redis.HIncrBy:
+	case redis.GetSet, redis.IncrBy, redis.HSet, redis.HIncrBy, redis.Store:
 		return r.Kind != redis.Error
 	case redis.Set:
 		return r.Kind == redis.Status
-	case redis.SetNX, redis.PExpire, redis.Del, redis.RPush, redis.Persist, redis.HDel:
+	case redis.SetNX, redis.PExpire, redis.Del, redis.Persist, redis.HDel:
 		return r.Int > 0
 	}
 	return false

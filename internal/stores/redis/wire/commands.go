@@ -1,6 +1,10 @@
 package wire
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
+)
 
 // dataCommands are the commands of a server. A name with a bar is a subcommand. What
 // has no function is a command of Redis 7.0 that the model lacks, and that needs a row
@@ -24,7 +28,51 @@ var dataCommands = join(connectionCommands, map[string]command{
 	"decr":     {2, writes | grows, incr(-1)},
 	"incrby":   {3, writes | grows, incrBy(1)},
 	"decrby":   {3, writes | grows, incrBy(-1)},
-	"rpush":    {-3, writes | grows, rpush},
+
+	"lpush":      {-3, writes | grows, listPush(left, false)},
+	"rpush":      {-3, writes | grows, listPush(right, false)},
+	"lpushx":     {-3, writes | grows, listPush(left, true)},
+	"rpushx":     {-3, writes | grows, listPush(right, true)},
+	"lpop":       {-2, writes, listPop(left)},
+	"rpop":       {-2, writes, listPop(right)},
+	"llen":       {2, reads, count(redis.List)},
+	"lrange":     {4, reads, lrange},
+	"lindex":     {3, reads, lindex},
+	"lrem":       {4, writes, lrem},
+	"ltrim":      {4, writes, ltrim},
+	"lmove":      {5, writes | grows, lmove},
+	"rpoplpush":  {3, writes | grows, rpoplpush},
+	"blpop":      {-3, writes | noScript, blpop(left)},
+	"brpop":      {-3, writes | noScript, blpop(right)},
+	"blmove":     {6, writes | grows | noScript, blmove},
+	"brpoplpush": {4, writes | grows | noScript, brpoplpush},
+
+	"sadd":       {-3, writes | grows, sadd},
+	"srem":       {-3, writes, remove(redis.UnorderedSet)},
+	"scard":      {2, reads, count(redis.UnorderedSet)},
+	"smembers":   {2, reads, smembers},
+	"sismember":  {3, reads, sismember},
+	"smismember": {-3, reads, smismember},
+	"spop":       {-2, writes, spop},
+
+	"zadd":             {-4, writes | grows, zadd},
+	"zincrby":          {4, writes | grows, zincrBy},
+	"zrem":             {-3, writes, remove(redis.SortedSet)},
+	"zcard":            {2, reads, count(redis.SortedSet)},
+	"zscore":           {3, reads, zscore},
+	"zrank":            {3, reads, zrank(false)},
+	"zrevrank":         {3, reads, zrank(true)},
+	"zcount":           {4, reads, zcount},
+	"zrange":           {-4, reads, zrange(selection{}, "BYSCORE", "REV", "LIMIT", "WITHSCORES")},
+	"zrevrange":        {-4, reads, zrange(selection{reverse: true}, "WITHSCORES")},
+	"zrangebyscore":    {-4, reads, zrange(selection{byScore: true}, "LIMIT", "WITHSCORES")},
+	"zrevrangebyscore": {-4, reads, zrange(selection{byScore: true, reverse: true}, "LIMIT", "WITHSCORES")},
+	"zremrangebyscore": {4, writes, zremRange(within)},
+	"zremrangebyrank":  {4, writes, zremRange(between)},
+	"zpopmin":          {-2, writes, zpop(left)},
+	"zpopmax":          {-2, writes, zpop(right)},
+	"bzpopmin":         {-3, writes | noScript, bzpop(left)},
+	"bzpopmax":         {-3, writes | noScript, bzpop(right)},
 
 	"exists":    {-2, readsAll, exists},
 	"type":      {2, reads, typeOf},

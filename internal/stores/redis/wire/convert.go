@@ -57,13 +57,13 @@ func toLua(l *lua.LState, r reply) lua.LValue {
 	switch r.Kind {
 	case redis.Int:
 		return lua.LNumber(r.Int)
-	case redis.Bulk, text:
+	case redis.Bulk, text, double:
 		return lua.LString(r.Str)
 	case redis.Status:
 		return fieldOf(l, "ok", r.Str)
 	case redis.Error:
 		return fieldOf(l, "err", r.Str)
-	case array, mapping:
+	case array, mapping, unordered:
 		t := l.CreateTable(len(r.list), 0)
 		for _, e := range r.list {
 			t.Append(toLua(l, e))

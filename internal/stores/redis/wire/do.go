@@ -3,7 +3,8 @@ package wire
 import "strings"
 
 // Do serves one request of a connection and returns its answer in RESP. It is one
-// atomic step. One goroutine at a time may call it.
+// atomic step. One goroutine at a time may call it. Without an answer the request waits:
+// see Blocked.
 func (s *Server) Do(c *Conn, apply Apply, words []string) []byte {
 	if c.id == 0 {
 		s.conns++
@@ -17,7 +18,9 @@ func (s *Server) Do(c *Conn, apply Apply, words []string) []byte {
 	x := &s.current
 	r := x.serve(words)
 	out := r.append(x.before, c.resp3)
-	return append(out, x.after...)
+	out = append(out, x.after...)
+	s.serveWaiting(apply)
+	return out
 }
 
 // serve executes a request of a client, or queues it.
@@ -35,6 +38,8 @@ func (x *call) serve(words []string) reply {
 	case refused:
 		c.broken = c.multi
 		return r
+	case c.blocked != nil:
+		return x.miss("request on a connection that waits (" + strings.ToUpper(name) + ")")
 	case c.multi && cmd.flags&unqueued == 0:
 		c.queue = append(c.queue, words)
 		return status("QUEUED")

@@ -68,13 +68,9 @@ func duration(ms int64) time.Duration {
 // expire is EXPIRE and its relatives.
 func expire(name string, u unit, absolute bool) func(*call, []string) reply {
 	return func(x *call, w []string) reply {
-		for _, option := range w[3:] {
-			if !slices.Contains([]string{"NX", "XX", "GT", "LT"}, strings.ToUpper(option)) {
-				return failure("ERR Unsupported option " + option)
-			}
-		}
-		if len(w) > 3 {
-			return x.miss(strings.ToUpper(name + " " + w[3]))
+		only, err := parseConditions(w[3:])
+		if err.failed() {
+			return err
 		}
 		n, ok := parseInt(w[2])
 		if !ok {
@@ -84,8 +80,48 @@ func expire(name string, u unit, absolute bool) func(*call, []string) reply {
 		if !ok {
 			return failure("ERR invalid expire time in '" + name + "' command")
 		}
+		if !x.allows(only, w[1], ms) {
+			return integer(0)
+		}
 		return x.step(redis.Command{Verb: redis.PExpire, Key: w[1], TTL: duration(ms), Instant: absolute && !x.timed})
 	}
+}
+
+// parseConditions reads the conditions of EXPIRE.
+func parseConditions(words []string) (only []string, err reply) {
+	for _, word := range words {
+		option := strings.ToUpper(word)
+		if !slices.Contains([]string{"NX", "XX", "GT", "LT"}, option) {
+			return nil, failure("ERR Unsupported option " + word)
+		}
+		only = append(only, option)
+	}
+	has := func(option string) bool { return slices.Contains(only, option) }
+	switch {
+	case has("NX") && len(only) > 1 && (has("XX") || has("GT") || has("LT")):
+		return nil, failure("ERR NX and XX, GT or LT options at the same time are not compatible")
+	case has("GT") && has("LT"):
+		return nil, failure("ERR GT and LT options at the same time are not compatible")
+	}
+	return only, reply{}
+}
+
+// allows reports whether all conditions allow that a key expires in so many milliseconds.
+func (x *call) allows(only []string, key string, ms int64) bool {
+	if len(only) == 0 {
+		return true
+	}
+	left := x.apply(redis.Command{Verb: redis.PTTL, Key: key}).Int
+	for _, option := range only {
+		switch {
+		case option == "NX" && left != -1,
+			option == "XX" && left == -1,
+			option == "GT" && (left == -1 || ms <= left),
+			option == "LT" && left != -1 && ms >= left:
+			return false
+		}
+	}
+	return true
 }
 
 func persist(x *call, w []string) reply {

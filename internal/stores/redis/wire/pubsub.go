@@ -83,7 +83,7 @@ func publish(kind subscription) func(*call, []string) reply {
 			case c == x.conn:
 				x.before = append(x.before, messages...)
 			default:
-				x.server.pushes = append(x.server.pushes, Push{c, messages})
+				x.server.pushes = append(x.server.pushes, Push{Conn: c, Data: messages})
 			}
 		}
 		return integer(int64(n))
@@ -178,4 +178,5 @@ func (s *Server) Drop(c *Conn) {
 	s.unsubscribeAll(c)
 	s.unwatch(c)
 	s.untrack(c)
+	s.wake(c)
 }

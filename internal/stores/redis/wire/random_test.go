@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,11 @@ var requests = []string{
 	"HMSET k f v", "HSETNX k f v", "HMGET k f f", "HDEL k f f", "HEXISTS k f", "HINCRBY k f i", "HLEN k", "HGETALL k",
 	"HKEYS k", "HVALS k", "MULTI", "EXEC", "EXEC", "DISCARD", "WATCH k k", "UNWATCH", "PING", "ECHO v", "WAIT 0 i",
 	"SELECT i", "CLIENT GETNAME", "CLIENT SETNAME v", "SUBSCRIBE channel", "UNSUBSCRIBE channel", "PUBLISH other v",
+	"LPUSH k v v", "RPUSH k v v", "LPUSHX k v", "LPOP k", "RPOP k i", "LRANGE k i i", "LLEN k", "LINDEX k i", "LREM k i v",
+	"LTRIM k i i", "LMOVE k k LEFT RIGHT", "RPOPLPUSH k k", "SADD k i i", "SREM k i", "SCARD k", "SISMEMBER k i",
+	"SMISMEMBER k i v", "ZADD k s v", "ZADD k s v s v", "ZINCRBY k s v", "ZREM k v", "ZCARD k", "ZSCORE k v", "ZRANK k v",
+	"ZREVRANK k v", "ZRANGE k i i", "ZRANGE k i i WITHSCORES", "ZREVRANGE k i i", "ZRANGEBYSCORE k s s", "ZCOUNT k s s",
+	"ZRANGE k s s BYSCORE LIMIT i i", "ZREMRANGEBYSCORE k s s", "ZREMRANGEBYRANK k i i", "ZPOPMIN k", "ZPOPMAX k i",
 	"SCRIPT EXISTS v", "EVALSHA v i k", "CLIENT CACHING f",
 	"EVAL {GET} 1 k", "EVAL {SET} 1 k v", "EVAL {HGETALL} 1 k", "EVAL {INCRBY} 1 k i", "EVAL {PTTL} 1 k", "EVAL_RO {SET} 1 k v",
 }
@@ -26,10 +32,11 @@ var replacements = map[string][]string{
 	"f": {"f", "g", "h"},
 	"v": {"v", "w", "", "1", "7", "9223372036854775807", "x y"},
 	"i": {"0", "1", "2", "3", "-1", "-3", "9223372036854775807", "-9223372036854775808", "1.5", "x", "", "01", "+1"},
+	"s": {"0", "1", "2", "2.5", "-1", "inf", "-inf", "(1", "x", "", "1e3", "0.1"},
 	"n": {"0", "-1", "90000", "80000", "-90000", "-9223372036854775808", "1.5", "x", ""},
 }
 
-var extras = []string{"NX", "XX", "GET", "KEEPTTL", "PERSIST", "EX", "PX", "PXAT", "EXAT", "90000", "-1", "x", "nx"}
+var extras = []string{"NX", "XX", "GET", "KEEPTTL", "PERSIST", "EX", "PX", "PXAT", "EXAT", "90000", "-1", "x", "nx", "XX", "GT", "LT"}
 
 // randomRequest returns a request that is valid in most cases.
 func randomRequest(r *rand.Rand) (words []string) {
@@ -46,7 +53,7 @@ func randomRequest(r *rand.Rand) (words []string) {
 	case strings.HasSuffix(words[0], "SUBSCRIBE"): // more words, more messages
 	case n == 0 && len(words) > 1:
 		words = words[:len(words)-1]
-	case n < 3, n < 8 && (words[0] == "SET" || words[0] == "GETEX"):
+	case n < 3, n < 8 && slices.Contains([]string{"SET", "GETEX", "ZADD", "EXPIRE", "PEXPIRE"}, words[0]):
 		for range 1 + r.IntN(2) {
 			words = append(words, extras[r.IntN(len(extras))])
 		}

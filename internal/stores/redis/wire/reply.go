@@ -14,12 +14,14 @@ type reply struct {
 
 // These kinds of replies have no use in package redis.
 const (
-	array    = redis.Error + 1 + iota // list
-	mapping                           // list: keys and values in turn
-	push                              // list: a message
-	several                           // list: one reply after the other
-	nilArray                          // no list
-	text                              // Str: a text for people
+	array     = redis.Error + 1 + iota // list
+	mapping                            // list: keys and values in turn
+	push                               // list: a message
+	several                            // list: one reply after the other
+	nilArray                           // no list
+	text                               // Str: a text for people
+	double                             // Str: a number with a fraction
+	unordered                          // list: a set
 )
 
 func status(s string) reply    { return reply{Reply: redis.Reply{Kind: redis.Status, Str: s}} }
@@ -64,6 +66,11 @@ func (r reply) append(b []byte, resp3 bool) []byte {
 		return append(append(append(b, '-'), r.Str...), "\r\n"...)
 	case redis.Int:
 		return appendHeader(b, ':', r.Int)
+	case double:
+		if resp3 {
+			return append(append(append(b, ','), r.Str...), "\r\n"...)
+		}
+		return bulk(r.Str).append(b, false)
 	case text:
 		if resp3 {
 			b = appendHeader(b, '=', int64(len("txt:")+len(r.Str)))
@@ -73,6 +80,12 @@ func (r reply) append(b []byte, resp3 bool) []byte {
 	case redis.Bulk:
 		b = appendHeader(b, '$', int64(len(r.Str)))
 		return append(append(b, r.Str...), "\r\n"...)
+	case unordered:
+		if resp3 {
+			b = appendHeader(b, '~', int64(len(r.list)))
+			break
+		}
+		b = appendHeader(b, '*', int64(len(r.list)))
 	case mapping:
 		if resp3 {
 			b = appendHeader(b, '%', int64(len(r.list)/2))

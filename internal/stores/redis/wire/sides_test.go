@@ -23,17 +23,32 @@ type frontEnd struct {
 	server wire.Server
 	conns  map[string]*wire.Conn
 	output map[*wire.Conn]*bytes.Buffer
+	waits  map[*wire.Conn]wait
+}
+
+// wait is a request that waits for its answer.
+type wait struct {
+	serial int
+	until  time.Time
 }
 
 func newFrontEnd() *frontEnd {
 	return &frontEnd{
 		clock: time.Now(), model: model.New(model.Options{Policy: model.NoEviction}),
-		conns: map[string]*wire.Conn{}, output: map[*wire.Conn]*bytes.Buffer{},
+		conns: map[string]*wire.Conn{}, output: map[*wire.Conn]*bytes.Buffer{}, waits: map[*wire.Conn]wait{},
 	}
 }
 
-func (f *frontEnd) now() time.Time        { return f.clock }
-func (f *frontEnd) sleep(d time.Duration) { f.clock = f.clock.Add(d) }
+func (f *frontEnd) now() time.Time { return f.clock }
+
+func (f *frontEnd) sleep(d time.Duration) {
+	f.clock = f.clock.Add(d)
+	for c, w := range f.waits {
+		if serial, timeout := f.server.Blocked(c); serial == w.serial && timeout > 0 && !f.clock.Before(w.until) {
+			f.output[c].Write(f.server.Timeout(c))
+		}
+	}
+}
 
 func (f *frontEnd) tell(t *testing.T, what string) {
 	now := time.Duration(f.clock.UnixNano())
@@ -80,6 +95,9 @@ func (f *frontEnd) send(t *testing.T, conn, request string) {
 		t.Fatalf("%q: %v %v", request, ok, err)
 	}
 	f.output[c].Write(f.server.Do(c, f.apply, words))
+	if serial, timeout := f.server.Blocked(c); serial > 0 {
+		f.waits[c] = wait{serial, f.clock.Add(timeout)}
+	}
 	for _, p := range f.server.Pushes() {
 		f.output[p.Conn].Write(p.Data)
 	}

@@ -204,18 +204,6 @@ func incrBy(sign int64) func(*call, []string) reply {
 	}
 }
 
-// rpush is for scripts that give a key the wrong type. The model keeps only a list's
-// length.
-func rpush(x *call, w []string) reply {
-	var r reply
-	for _, value := range w[2:] {
-		if r = x.step(redis.Command{Verb: redis.RPush, Key: w[1], Value: value}); r.failed() {
-			return r
-		}
-	}
-	return r
-}
-
 // options are the options of SET and GETEX. At most one is an expiry.
 type options struct {
 	names    []string

@@ -94,7 +94,7 @@ func (s *Server) invalidate(key string, c *Conn) {
 		case r == c:
 			s.current.after = message.append(s.current.after, true)
 		default:
-			s.pushes = append(s.pushes, Push{r, message.append(nil, true)})
+			s.pushes = append(s.pushes, Push{Conn: r, Data: message.append(nil, true)})
 		}
 	}
 }

@@ -41,6 +41,7 @@ func exec(x *call, _ []string) reply {
 		return aborted(r)
 	}
 	r := listOf(array)
+	x.inExec = true
 	for _, words := range queue {
 		cmd, _, _ := x.find(words)
 		r.list = append(r.list, x.execute(cmd, words))

@@ -6,7 +6,7 @@
 // model it answers as Redis 7.0 does, word for word. Commands that it lacks end with
 // an error that names them.
 //
-// Differences that remain: texts of Lua's own errors; numbers above 10^14 or with more
+// Differences that remain: the order of a set's members, unless all are integers; texts of Lua's own errors; numbers above 10^14 or with more
 // than 14 digits that Lua's .. operator appends to a string; the commands that Missing
 // names; times to live of more than 292 years.
 package wire
@@ -40,6 +40,10 @@ type Server struct {
 	watchers    map[string][]*Conn
 	readers     map[string][]*Conn // who caches a key: see tracking
 	pushes      []Push
+
+	serials int     // of requests that had to wait
+	waiting []*Conn // that wait for an answer, the one that began first
+	stored  bool    // a collection has changed
 }
 
 // Conn is the server's state of one connection. The zero Conn is a new connection.
@@ -55,6 +59,7 @@ type Conn struct {
 	queue   [][]string // the commands after MULTI
 	watched []watched
 
+	blocked  *blocked        // what it waits for; nil: it does not wait
 	channels [kinds][]string // its subscriptions
 	tracking tracking
 }
@@ -65,8 +70,9 @@ func (c *Conn) Closed() bool { return c.closed }
 
 // Push is a message to a connection that has not asked for it.
 type Push struct {
-	Conn *Conn
-	Data []byte
+	Conn   *Conn
+	Data   []byte
+	Answer bool // it is the answer to a request that had to wait
 }
 
 // Pushes returns the messages to other connections since the last call, in order.
@@ -83,7 +89,7 @@ func (s *Server) Restart() {
 	clear(s.scripts)
 	clear(s.watchers)
 	clear(s.readers)
-	s.subscribers, s.pushes = nil, nil
+	s.subscribers, s.pushes, s.waiting = nil, nil, nil
 }
 
 // Missing returns the first command, with its option if that is what is missing, that
