@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/sim"
@@ -57,9 +58,15 @@ func lacks(request, server string) error {
 	return &userlock.Misuse{Words: fmt.Sprintf("%s: the model of this server has no %s: run with -lockcheck.on=docker", server, request)}
 }
 
-func (f *front) Pushes(send func(conn any, data []byte)) {
+func (f *front) Blocked(conn any) (request int, timeout time.Duration) {
+	return f.server.Blocked(conn.(*wire.Conn))
+}
+
+func (f *front) Timeout(conn any) []byte { return f.server.Timeout(conn.(*wire.Conn)) }
+
+func (f *front) Pushes(send func(conn any, data []byte, answer bool)) {
 	for _, p := range f.server.Pushes() {
-		send(p.Conn, p.Data)
+		send(p.Conn, p.Data, p.Answer)
 	}
 }
 

@@ -2,16 +2,25 @@ package sim
 
 import (
 	"slices"
+	"time"
 
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
 )
 
-// serveWire serves a request of code outside.
-func (s *server) serveWire(m *message) {
+// serveWire serves a request of code outside. It returns false if the request waits.
+func (s *server) serveWire(m *message) bool {
 	w := m.wired
+	front := s.net.outside.Front(s.name)
+	if w.timeout { // it has waited, and may have got its answer during a pause of the server
+		waits := s.unblock(func(x blocked) bool { return x.message == m }) != nil
+		if waits {
+			w.data = front.Timeout(m.conn.front)
+		}
+		return waits
+	}
 	apply := func(cmd redis.Command) redis.Reply {
-		if cmd.Verb == redis.IncrBy {
+		if cmd.Verb == redis.IncrBy || cmd.Verb == redis.Store {
 			s.net.count(cmd.Key)
 		}
 		if cmd.Instant {
@@ -19,7 +28,6 @@ func (s *server) serveWire(m *message) {
 		}
 		return s.redis.Apply(s.wall(), m.op, cmd)
 	}
-	front := s.net.outside.Front(s.name)
 	var err error
 	if w.data, err = front.Do(m.conn.front, apply, w.Words); err != nil {
 		s.net.Abort(err)
@@ -28,9 +36,57 @@ func (s *server) serveWire(m *message) {
 	s.reportEffects()
 	s.serving = nil
 	s.push(front)
+	request, timeout := front.Blocked(m.conn.front)
+	if request > 0 {
+		s.wait(m, request, timeout)
+	}
+	return request == 0
 }
 
-// count notes that code outside counts with a key, and has used it for nothing else.
+// blocked is a request that waits for its answer.
+type blocked struct {
+	*message
+	request int
+}
+
+// wait keeps a request until it is answered, or until its timeout comes, like a message.
+func (s *server) wait(m *message, request int, timeout time.Duration) {
+	s.blocked = append(s.blocked, blocked{m, request})
+	if timeout == 0 {
+		return
+	}
+	s.net.push(event{at: s.net.now + timeout, what: action(func() {
+		for _, x := range s.blocked {
+			if x.request == request {
+				x.wired.timeout = true
+				s.receive(x.message)
+				return
+			}
+		}
+	})})
+}
+
+// unblock removes a request that waits, and returns it, or nil.
+func (s *server) unblock(is func(blocked) bool) *message {
+	i := slices.IndexFunc(s.blocked, is)
+	if i < 0 {
+		return nil
+	}
+	m := s.blocked[i].message
+	s.blocked = slices.Delete(s.blocked, i, i+1)
+	return m
+}
+
+// drop forgets a closed connection.
+func (s *server) drop(c *conn) {
+	s.net.outside.Front(s.name).Drop(c.front)
+	if m := s.unblock(func(x blocked) bool { return x.conn == c }); m != nil {
+		s.net.release(m)
+	}
+}
+
+// count notes that code outside counts with a key, or keeps a queue, a set or a signal
+// there, and has used it for nothing else: it is no entry.
 func (n *network) count(key string) {
 	if n.counters == nil {
 		n.counters = map[string]bool{}
@@ -48,7 +104,13 @@ func (n *network) enter(key string) {
 
 // push sends what connections get without asking.
 func (s *server) push(front Front) {
-	front.Pushes(func(to any, data []byte) {
+	front.Pushes(func(to any, data []byte, answer bool) {
+		if answer {
+			m := s.unblock(func(x blocked) bool { return x.conn.front == to })
+			m.wired.data = data
+			s.net.send(m)
+			return
+		}
 		s.eachWire(func(c *conn) {
 			if c.front == to {
 				s.pushTo(c, data)

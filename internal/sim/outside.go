@@ -27,12 +27,17 @@ type Outside interface {
 type Front interface {
 	// Open returns the state of a new connection. It must be comparable.
 	Open() any
-	// Do serves one request on a connection, and returns its answer. apply executes a step
-	// of it on the server's model. An error ends the run: the model lacks something.
+	// Do serves one request on a connection, and returns its answer; empty: Blocked says
+	// what it waits for, if anything. apply executes a step of it on the server's model. An
+	// error ends the run: the model lacks something.
 	Do(conn any, apply func(redis.Command) redis.Reply, words []string) ([]byte, error)
-	// Pushes calls send for each message to a connection that did not ask for it, since
-	// the last call.
-	Pushes(send func(conn any, data []byte))
+	// Blocked returns the number of the request for whose answer a connection waits, and
+	// the time after which Timeout ends the wait with an answer; 0: there is none.
+	Blocked(conn any) (request int, timeout time.Duration)
+	Timeout(conn any) []byte
+	// Pushes calls send for each message since the last call to a connection that did not
+	// ask for it, or has waited for this answer.
+	Pushes(send func(conn any, data []byte, answer bool))
 	// Changed reports that an entry has ended without a request.
 	Changed(key string)
 	// Drop reports the end of a connection, Restart that of the server's process.

@@ -70,6 +70,7 @@ type wired struct {
 	data     []byte
 	from     time.Duration // when it was sent
 	instants []string      // the keys that it lets end at an instant of the client's clock
+	timeout  bool          // it has waited for its answer until its timeout
 	noted    int           // the acquire whose entry it has prolonged; 0: none
 	point    numberedRequest
 }

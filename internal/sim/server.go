@@ -34,7 +34,8 @@ type server struct {
 	waits   []*acknowledgement // clients that wait for its replicas
 	before  map[string]int     // of a replaced master: its entries at that time
 
-	serving *message // a request of code outside
+	serving *message  // a request of code outside
+	blocked []blocked // requests of code outside that wait for their answers
 
 	member   receiver  // as a member of an ensemble; else nil
 	database *database // its state as a MySQL server; else nil
@@ -92,7 +93,7 @@ func (s *server) receive(m *message) {
 		return
 	}
 	if m.kind == rst { // of code outside
-		s.net.outside.Front(s.name).Drop(m.conn.front)
+		s.drop(m.conn)
 		s.net.release(m)
 		return
 	}
@@ -110,7 +111,9 @@ func (s *server) receive(m *message) {
 	case s.redis == nil:
 		m.answer = s.net.observer.Resource(m.access)
 	case m.wired != nil:
-		s.serveWire(m)
+		if !s.serveWire(m) {
+			return
+		}
 	default:
 		m.reply = s.redis.Apply(s.wall(), m.op, m.command)
 		s.reportEffects()

@@ -80,6 +80,7 @@ func (w *World) Stop(name string, lose bool) error {
 	s.hangUp()
 	if w.outside != nil && s.member == nil {
 		w.outside.Front(name).Restart()
+		s.blocked = s.blocked[:0]
 	}
 	s.incarnation++
 	if s.node != nil {
