@@ -14,26 +14,7 @@ import (
 
 // The locks of these tests, with the client libraries as anybody would use them.
 
-var (
-	errTaken   = errors.New("somebody else has it")
-	errNotOurs = errors.New("it is not ours")
-)
-
-// naive sets a key, and deletes whatever is there.
-func naive(e *lockcheck.Env) (lockcheck.Lock, error) {
-	c := redis.NewClient(&redis.Options{Addr: e.Addr(0), Dialer: e.DialContext, MaxRetries: -1})
-	return lockcheck.Lock{
-		Acquire: func(ctx context.Context, name string) (lockcheck.Grant, error) {
-			ok, err := c.SetNX(ctx, name, "x", e.Lease()).Result()
-			if err == nil && !ok {
-				err = errTaken
-			}
-			return lockcheck.Grant{Release: func(ctx context.Context) error { return c.Del(ctx, name).Err() }}, err
-		},
-		Refused: func(err error) bool { return errors.Is(err, errTaken) },
-		Close:   c.Close,
-	}, nil
-}
+var errNotOurs = errors.New("it is not ours")
 
 // release deletes a key that still has its value.
 var release = redis.NewScript(`
