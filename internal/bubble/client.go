@@ -31,11 +31,12 @@ type client struct {
 
 	own userlock.Lock // nil: not made yet
 
-	mu    sync.Mutex
-	dead  bool
-	conns map[*conn]bool
-	dials map[string]int // so far, by server
-	many  bool           // it has had two connections to a server at the same time
+	mu        sync.Mutex
+	dead      bool
+	conns     map[*conn]bool
+	dials     map[string]int // so far, by server
+	abandoned map[origin]bool
+	many      bool // it has had two connections to a server at the same time
 }
 
 func newClient(w *World, n int, name string) *client {

@@ -253,17 +253,23 @@ func (x *conn) Write(b []byte) (int, error) {
 		x.sentinel.serve(x, b)
 		return len(b), nil
 	}
-	data := append([]byte(nil), b...)
-	x.want(func() { x.send(data) })
+	data, late := append([]byte(nil), b...), x.client.late()
+	x.want(func() { x.send(data, late) })
 	return len(b), nil
 }
 
-// send cuts what the client has written into requests.
-func (x *conn) send(data []byte) {
+// send cuts what the client has written into requests. Nobody knows whose late ones are: a
+// goroutine that serves a connection may have begun in an operation that was abandoned.
+func (x *conn) send(data []byte, late bool) {
 	if x.far == nil {
 		return
 	}
-	if err := x.codec.take(data, x.far.Ask); err != nil {
+	ask := func(r sim.WireRequest) {
+		r.Late = late && !r.Library
+		x.client.world.unseen = x.client.world.unseen || r.Late
+		x.far.Ask(r)
+	}
+	if err := x.codec.take(data, ask); err != nil {
 		if _, ok := errors.AsType[*userlock.Misuse](err); ok {
 			x.abort(err)
 			return

@@ -52,7 +52,7 @@ type World struct {
 	waits bool        // the scheduler does
 	wants []func()    // the result of take; its memory serves all instants
 
-	unseen  bool         // a grant has no entry that is known: what the servers show says nothing
+	unseen  bool         // a grant has no entry that is known, or an entry no operation: what the servers show says nothing
 	mistake error        // of the user's code, at the end of the run
 	beats   atomic.Int64 // how often the scheduler has waited
 }
@@ -281,7 +281,9 @@ func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lo
 	acquire := l.host.Op().Index
 	var grant userlock.Grant
 	var err error
+	var from origin
 	if !l.run(left, func(ctx context.Context) {
+		from = newOrigin()
 		var own userlock.Lock
 		if own, err = l.client.lock(); err == nil {
 			err = userlock.Guard(what, func() (err error) {
@@ -297,6 +299,9 @@ func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lo
 		err = &userlock.Misuse{Words: what + " succeeded, and this client has made no connection: the factory has to make one for each client, with its Env"}
 	}
 	if err = l.check(err); err != nil {
+		if !locks.IsDefinite(err) {
+			l.client.abandon(from)
+		}
 		return nil, err
 	}
 	w := l.client.world

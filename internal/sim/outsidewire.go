@@ -31,6 +31,7 @@ type WireEnd interface {
 type WireRequest struct {
 	Name    fmt.Stringer // of the command, for points
 	Library bool         // it belongs to the client library, not to a lock
+	Late    bool         // it belongs to an operation that is over
 	Words   []string     // to a Redis server or a Sentinel
 
 	// To a member of an ensemble:
@@ -101,7 +102,10 @@ func (x *Wire) Ask(r WireRequest) {
 		m.zk = packetOf(&r)
 		m.zk.life = c.lives[m.zk.session]
 	}
-	if o := c.operation; o != nil && !r.Library {
+	if r.Late {
+		m.op = 0
+	}
+	if o := c.operation; o != nil && !r.Library && !r.Late {
 		o.requests++
 		n.requests++
 		m.wired.point = numberedRequest{&c.host, o, o.requests, o.requests == c.lastRequest(o), r.Name}
