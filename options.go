@@ -77,8 +77,9 @@ func Faults(names ...string) Option { return func(s *settings) { s.faults = name
 func Runs(n int) Option { return func(s *settings) { s.runs = n } }
 
 // For limits the time of the whole test. Each fault gets the same share. If a share is
-// over, the fault has fewer runs. Without For the time is 20 s, and no limit on docker. On
-// a slow machine a fault then gets more, until its runs have tested the promise.
+// over, the fault has fewer runs. Without For and Runs the time is 20 s, and no limit on
+// docker. On a slow machine a fault then gets more, until its runs have tested the promise.
+// With Runs alone the limit is that of go test -timeout.
 func For(d time.Duration) Option { return func(s *settings) { s.limit = d } }
 
 // Seed sets the seed of the first run; the default is 1. Run i has Seed + i.
@@ -148,21 +149,26 @@ func newSettings(options []Option) *settings {
 	return s
 }
 
-// unset is a number that no option can mean.
-const unset = math.MinInt
+const (
+	unset     = math.MinInt // a number that no option can mean
+	unlimited = time.Duration(math.MaxInt64)
+)
 
 // usual sets what depends on the environment. Real servers take seconds for each run: the
 // first that proves something is the last, and no time is enough for all faults.
 func (s *settings) usual() {
 	runs, limit := 100, 20*time.Second
-	if s.on == onDocker {
-		runs, limit = batch.Tries, math.MaxInt64
+	switch {
+	case s.on == onDocker:
+		runs, limit = batch.Tries, unlimited
 		s.brief = s.runs == unset
+	case s.runs != unset: // somebody wants all of them
+		limit = unlimited
 	}
 	if s.runs == unset {
 		s.runs = runs
 	}
 	if s.limit == unset {
-		s.limit, s.patient = limit, true
+		s.limit, s.patient = limit, limit != unlimited
 	}
 }

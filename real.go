@@ -30,8 +30,8 @@ import (
 // onDocker is the environment of real servers.
 const onDocker = "docker"
 
-// closing is how long the removal of servers may take, before go test -timeout ends the
-// process.
+// closing is how long a test may take after its last run, to remove servers or to find a
+// shorter run, before go test -timeout ends the process.
 const closing = 30 * time.Second
 
 // realAcquires is how often each client takes the lock in one run: long enough for faults

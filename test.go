@@ -75,6 +75,9 @@ func newSuite(t *testing.T, call string, servers Servers, factory func(*Env) (Lo
 		return nil, err
 	}
 	x := &suite{t: t, call: call, settings: s}
+	if end, ok := t.Deadline(); ok && s.on == env.Bubble && s.limit == unlimited {
+		s.limit = max(time.Until(end)-closing, time.Millisecond)
+	}
 	if x.lock = bubble.Lock(t.Name(), servers.store, servers.nodes, servers.replicas); servers.err != nil {
 		return nil, servers.err
 	}
