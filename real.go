@@ -89,9 +89,6 @@ func command(program, test string, flags ...string) []string {
 // servers, or nil if it does.
 func (x *suite) strikes(f faults.Fault) error {
 	has := batch.Offers(onDocker, false)
-	if x.lock.Store != catalogue.StoreRedis {
-		has = append(has, faults.NeedSessions)
-	}
 	if f.Need == faults.NeedReplicas && x.lock.Store == catalogue.StoreRedis && x.lock.Replicas == 0 {
 		return fmt.Errorf("%s needs %s: lockcheck.RedisSentinel", f.Name, f.Need)
 	}

@@ -92,13 +92,12 @@ func drawAmount(in *Injection, t time.Duration, draw func(int64) int64) {
 	}
 }
 
-// Offers returns the abilities of an environment. own: its clients are our workers; the
-// lock of a user's worker uses Redis servers, which keep no sessions. On Docker,
-// clients can be stopped if the machine runs Linux.
+// Offers returns the abilities of an environment. own: its clients are our workers. On
+// Docker, clients can be stopped if the machine runs Linux.
 func Offers(place string, own bool) []Need {
-	has := []Need{NeedClock, NeedReplicas, NeedMemory, NeedStop}
+	has := []Need{NeedClock, NeedReplicas, NeedMemory, NeedSessions, NeedStop}
 	if own {
-		has = append(has, NeedClientClock, NeedSessions)
+		has = append(has, NeedClientClock)
 	}
 	if place == "sim" {
 		has = append(has, NeedRate)

@@ -43,7 +43,8 @@ output of an earlier run with --json.`,
   lockcheck run redis-set-del --fault none --workload finally
   lockcheck run redis-set-get-del --strategy pct --depth 2
   lockcheck run redis-set-lua --strategy exhaustive --fault kill --clients 3
-  lockcheck run --worker 'python3 worker.py' --on docker --fault pause`,
+  lockcheck run --worker 'python3 worker.py' --on docker --fault pause
+  lockcheck run --worker 'python3 worker.py' --on docker --store zookeeper`,
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.run(cmd, args, f)
@@ -81,6 +82,7 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	fl.StringVar(&f.Strategy, "strategy", ask.Strategies[0], "how to look: "+strings.Join(ask.Strategies, ", ")+" (see docs/pct.md, docs/exhaustive.md)")
 	fl.IntVar(&f.Depth, "depth", 0, "with pct: how many `orders` of events a bug needs (default: 1 to 4, drawn for each run)")
 	fl.StringVar(&f.Worker, "worker", "", "`command` of a worker that brings its own lock, with quotes as in a shell; with --on docker. It is kept in schedule.json: secrets belong in the environment")
+	fl.StringVar(&f.Store, "store", "", "the servers of a worker: "+strings.Join(catalogue.WorkerStores(), ", ")+" (default: "+catalogue.WorkerStores()[0]+"; see docs/worker.md)")
 	fl.StringVar(&f.keep, "keep", "violations", "whose files to keep: violations, all")
 	fl.IntVar(&f.Jobs, "jobs", 0, "runs at once (default: one for each core)")
 	fl.BoolVar(&f.noShrink, "no-shrink", false, "leave the violations that are kept as long as they are")
@@ -136,7 +138,8 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 				return exit.Errorf(exit.Usage, "--promise: %w", err)
 			}
 		}
-		if s.Kinds, err = ask.ApplicableFaults(a.Say, p, id, s.Kinds, f.Faults); err != nil {
+		lock := f.Lock(id)
+		if s.Kinds, err = ask.ApplicableFaults(a.Say, p, &lock, s.Kinds, f.Faults); err != nil {
 			return err
 		}
 		batches[id] = &s

@@ -28,11 +28,18 @@ import (
 
 var update = flag.Bool("update", false, "write the expected texts below testdata anew")
 
-// TestMain makes this binary the command lockcheck where a script calls it, and the
-// worker of the reference lock where a test on docker does.
+// workers are the workers that this binary can be, by their first argument. The second is
+// for the factory.
+var workers = map[string]func(string) worker.Factory{
+	referenceWorker: referenceFactory,
+	storeWorker:     storeFactory,
+}
+
+// TestMain makes this binary the command lockcheck where a script calls it, and a worker
+// where a test on docker does.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == referenceWorker {
-		if err := worker.Serve(context.Background(), os.Stdin, os.Stdout, referenceFactory(os.Args[2])); err != nil {
+	if len(os.Args) == 3 && workers[os.Args[1]] != nil {
+		if err := worker.Serve(context.Background(), os.Stdin, os.Stdout, workers[os.Args[1]](os.Args[2])); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

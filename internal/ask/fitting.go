@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/names"
@@ -29,6 +30,16 @@ func Fitting(say sayer, ids []string, fits func(id string) error) (some []string
 		say("%s", words)
 	}
 	return some, nil
+}
+
+// Lock returns the lock with this id, or that of the worker.
+func (f *Batch) Lock(id string) catalogue.Lock {
+	if f.Worker == "" {
+		lock, _ := catalogue.FindLock(id)
+		return lock
+	}
+	lock, _ := catalogue.WorkerLock(id, f.Store)
+	return lock
 }
 
 // Locks returns the locks to run: those of the arguments, or the worker's.

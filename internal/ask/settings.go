@@ -49,6 +49,7 @@ type Batch struct {
 	Strategy    string
 	Depth       int
 	Worker      string
+	Store       string // of the worker; "": redis
 	Jobs        int
 	Promises    []string
 	Shard       explore.Shard
@@ -102,6 +103,7 @@ func (f *Batch) Settings(given func(flag string) bool) (s explore.Settings, pr c
 		if err := Startable(s.Worker[0]); err != nil {
 			return s, nil, exit.Errorf(exit.Usage, "--worker: %w", err)
 		}
+		s.Store = f.Store
 	}
 	return s, pr, nil
 }
@@ -146,6 +148,14 @@ func (f *Batch) validate(given func(flag string) bool) error {
 	if len(strings.Fields(f.Worker)) == 0 && given("worker") {
 		return exit.Errorf(exit.Usage, "--worker needs a command, for example: --worker 'python3 worker.py'")
 	}
+	if f.Store != "" {
+		if err := Choice("store", f.Store, catalogue.WorkerStores()...); err != nil {
+			return err
+		}
+	}
+	if f.Worker == "" && given("store") && !given("worker") {
+		return exit.Errorf(exit.Usage, "--store is of a --worker: a built-in lock has its own servers")
+	}
 	return nil
 }
 
@@ -189,14 +199,10 @@ func AvailableFaults(say sayer, p batch.Description, kinds []faults.Fault, own b
 }
 
 // ApplicableFaults removes the faults that do not apply to a lock.
-func ApplicableFaults(say sayer, p batch.Description, id string, kinds []faults.Fault, asked []string) ([]faults.Fault, error) {
-	lock, known := catalogue.FindLock(id)
-	if !known {
-		return kinds, nil // a user's own lock
-	}
+func ApplicableFaults(say sayer, p batch.Description, lock *catalogue.Lock, kinds []faults.Fault, asked []string) ([]faults.Fault, error) {
 	return applying(say, kinds, "faults applies", func(k faults.Fault) error {
 		// Random runs use the server set-up that a fault needs.
-		return cmp.Or(lock.Applies(k, catalogue.Server{}), p.Strikes(&lock, k))
+		return cmp.Or(lock.Applies(k, catalogue.Server{}), p.Strikes(lock, k))
 	}, func(k faults.Fault) bool { return slices.Contains(asked, k.Name) })
 }
 

@@ -60,13 +60,12 @@ func (d drawer) between(least, most float64) float64 {
 func (s *Settings) Plan(i int) *harness.Plan {
 	p := &harness.Plan{
 		Lock: s.Lock, Options: s.Options, On: s.On, Cell: s.Cell, CellSettings: s.CellSettings, Seed: s.Seed + uint64(i), Lease: s.Lease,
-		Server: s.Server, Fencing: s.Fencing, Promises: s.Promises, Worker: s.Worker, Shape: s.Shape,
+		Server: s.Server, Fencing: s.Fencing, Promises: s.Promises, Worker: s.Worker, Store: s.Store, Shape: s.Shape,
 	}
-	lock, _ := catalogue.FindLock(s.Lock)
 	if s.Use != nil {
-		lock = *s.Use
 		p.Use(s.Use)
 	}
+	lock, _ := p.UnderTest()
 	// This is not the stream of the run's other choices: faults do not shift those of
 	// the network.
 	d := drawer{rand.New(rand.NewPCG(p.Seed, 0x6661756c74))}

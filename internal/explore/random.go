@@ -42,6 +42,7 @@ type Settings struct {
 	Busy     bool           // strike clients that are busy, because runs are expensive
 	Promises []string
 	Worker   []string
+	Store    string // of the worker
 	Strategy string // harness.Random, harness.PCT
 	Depth    int    // of PCT; 0: drawn for each run
 

@@ -42,6 +42,7 @@ type Plan struct {
 	Fencing  history.Fencing    `json:"fencing,omitempty"`  // true: every access to the resource carries a token; "writes": only writes do; absent: none
 	Promises []string           `json:"promises,omitempty"` // properties that must hold; absent: all that apply
 	Worker   []string           `json:"worker,omitempty"`   // command of a worker with its own lock; lock is then only its name
+	Store    string             `json:"store,omitempty"`    // servers of that worker; absent: redis
 
 	CellSettings string `json:"cell_settings,omitempty"` // digest of the settings of the suite's cell; without effect on the run
 
@@ -70,12 +71,17 @@ const LockName = "a"
 
 var lockNames = []string{LockName}
 
-// underTest returns the plan's lock on the plan's servers, and false if it is unknown.
-func (p *Plan) underTest() (catalogue.Lock, bool) {
+// UnderTest returns the plan's lock on the plan's servers, and false if it is unknown.
+func (p *Plan) UnderTest() (catalogue.Lock, bool) {
 	lock, ok := catalogue.Lock{}, true
-	if p.lock != nil {
+	switch {
+	case p.lock != nil:
 		lock = *p.lock
-	} else {
+	case p.Worker != nil:
+		var err error
+		lock, err = catalogue.WorkerLock(p.Lock, p.Store)
+		ok = err == nil
+	default:
 		lock, ok = catalogue.FindLock(p.Lock)
 	}
 	if n := p.Server.Nodes; lock.Nodes > 1 && n > 0 {
@@ -86,18 +92,22 @@ func (p *Plan) underTest() (catalogue.Lock, bool) {
 
 // Layout returns the servers of the plan.
 func (p *Plan) Layout() catalogue.Layout {
-	lock, _ := p.underTest()
+	lock, _ := p.UnderTest()
 	return catalogue.NewLayout(&lock, p.Server, p.Options)
 }
 
 // Config returns the configuration of the plan's environment.
 func (p *Plan) Config() (env.Config, error) {
-	lock, ok := p.underTest()
+	lock, ok := p.UnderTest()
 	if !ok && (p.On == env.Bubble || p.Worker == nil && strings.HasPrefix(p.Lock, "Test")) {
 		test, _, _ := strings.Cut(p.Lock, "/")
 		return env.Config{}, fmt.Errorf("%s is the lock of a Go test, which replays it: go test -run '^%s$' -lockcheck.on=%s -lockcheck.replay=DIR", p.Lock, test, p.On)
 	}
-	if !ok && p.Worker == nil {
+	if !ok && p.Worker != nil {
+		_, err := catalogue.WorkerLock(p.Lock, p.Store)
+		return env.Config{}, err
+	}
+	if !ok {
 		return env.Config{}, fmt.Errorf("no lock %q", p.Lock)
 	}
 	if err := p.Server.Fits(&lock); err != nil {
@@ -120,7 +130,7 @@ func (p *Plan) Config() (env.Config, error) {
 
 // header is the first line of the run's history.
 func (p *Plan) header(observes []string) history.Header {
-	lock, _ := p.underTest()
+	lock, _ := p.UnderTest()
 	h := history.Header{
 		Format:   history.Format,
 		Version:  Version,
@@ -299,6 +309,8 @@ func (p *Plan) validate() error {
 		return fmt.Errorf("lease_ns %d: it has to be whole milliseconds, from %v to %v", p.Lease, MinLease, MaxLease)
 	case p.Worker != nil && (len(p.Worker) == 0 || p.Worker[0] == ""):
 		return errors.New("worker: it has no command")
+	case p.Worker == nil && p.Store != "":
+		return fmt.Errorf("store %q: only a worker has a store", p.Store)
 	case p.Worker != nil && p.On == "sim":
 		return errors.New("worker: a program of its own has no virtual time, and does not run on sim")
 	case p.Shrunk != nil && !slices.Contains(checker.Properties[:], p.Shrunk.For):

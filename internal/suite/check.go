@@ -104,6 +104,8 @@ func (c *check) whose() {
 		if slices.Contains(names.Locks(), c.entry.Name) {
 			c.wrong(c.at["name"], "%s is a lock that is built in: call the worker something else", c.entry.Name)
 		}
+	case c.has("store"):
+		c.wrong(c.at["store"], "store is of a worker: a lock that is built in has its own servers")
 	case c.entry.Lock != "" && c.entry.Name != c.entry.Lock && slices.Contains(names.Locks(), c.entry.Name):
 		c.wrong(c.at["name"], "%s is another lock that is built in, and this is %s: call the entry something else", c.entry.Name, c.entry.Lock)
 	}
@@ -210,16 +212,16 @@ func has(lock *catalogue.Lock) string {
 
 // strikes checks that the faults can strike the lock in its environment.
 func (c *check) strikes(kinds []faults.Fault) {
-	lock, ours := catalogue.FindLock(c.entry.Lock)
-	if !ours && c.entry.Worker == "" || !c.named() {
+	lock, known := c.entry.Tested()
+	if !known || !c.named() || c.has("store") && c.entry.Store == "" {
 		return
 	}
-	offers := faults.Offers(c.entry.Place(), ours)
+	offers := faults.Offers(c.entry.Place(), c.entry.Worker == "")
 	possible(c, "faults", "a fault that cannot strike the lock there", c.entry.Faults, kinds, func(k faults.Fault) (string, error) {
 		err := k.Available(offers)
 		if err != nil {
 			err = fmt.Errorf("%w: not available here", err)
-		} else if ours {
+		} else {
 			err = cmp.Or(lock.Applies(k, catalogue.Server{}), lock.Strikes(k, c.entry.Place()))
 		}
 		return k.Name, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/workloads"
@@ -78,6 +79,7 @@ var entryKeys = map[string]key{
 	"name":           {about: "The name of the entry in results and files. Default: the lock's name, or `worker`.", form: id},
 	"lock":           {about: "A built-in lock (see `lockcheck list locks`). Each entry has this or `worker`.", one: "lock", words: names.Locks, as: "lock: redis-set-lua"},
 	"worker":         {about: "The command of a worker with your own lock (see docs/worker.md). Quotes work as in a shell; variables, globs and pipes do not. It runs on `docker`.", form: anyText, as: "worker: python3 worker.py"},
+	"store":          {about: "The servers of a worker: `redis` (one server), `redlock` (five independent ones), `sentinel` (one with two replicas and Sentinels), `zookeeper` or `mysql`. Default: `redis`.", one: "store", words: catalogue.WorkerStores},
 	"on":             {about: "The environment: `sim` (virtual time, needs nothing) or `docker` (real servers). Default: `sim`; for a worker `docker`.", one: "environment", words: func() []string { return Places }},
 	"faults":         {about: "The faults: names, or `all`; `-NAME` takes one out; `none` means no fault. Each has a cell of its own. Default: all that apply.", one: "fault", words: faultWords},
 	"faults-per-run": {about: "How many faults strike in a run, 1 to 1000. Default: 1, in `sim` sometimes 2.", most: harness.MostFaults},

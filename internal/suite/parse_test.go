@@ -38,6 +38,7 @@ locks:
     acquires: 4
     runs: 5
   - worker: python3 worker.py
+    store: zookeeper
     faults: -pause
     promises: exclusion
 `
@@ -182,6 +183,17 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{entry("clients: 1", "promises: lease-exclusion"), []string{"5:15: with clients: 1 no lock can break lease-exclusion"}},
 		{"lockcheck: 1\nlocks:\n  - worker: sh -c \"exec", []string{`3:13: "sh -c \"exec" cannot be split into words: a quote or a backslash has no end`}},
 		{worker("strategy: pct"), []string{"4:15: pct decides how long each message takes, which is not possible on docker"}},
+		{worker("store: zookeper"), []string{`4:12: no store "zookeper"; did you mean zookeeper?`}},
+		{worker("store: zookeper", "faults: session-expiry"), []string{`4:12: no store "zookeper"`}},
+		{worker("store:"), []string{"4:11: store says nothing: leave it out, or write a value"}},
+		{worker("store: [redis]"), []string{"4:12: store is a list: it has to be the name of a store, as redis"}},
+		{entry("store: redis"), []string{"4:12: store is of a worker: a lock that is built in has its own servers"}},
+		{worker("faults: session-expiry"), []string{"4:13: session-expiry needs a server that keeps sessions, and that of worker keeps none"}},
+		{worker("store: zookeeper", "faults: [session-expiry, failover]"), nil},
+		{worker("store: mysql", "faults: [session-expiry, failover]"), nil},
+		{worker("store: redlock", "faults: failover"), []string{"5:13: failover needs servers with replicas, and the nodes of worker have none"}},
+		{worker("store: zookeeper", "faults: evict"), []string{"5:13: evict needs a server that evicts what it has no room for, and the ensemble of worker keeps all"}},
+		{worker("store: zookeeper", "faults: server-skew"), []string{"5:13: server-skew needs a server whose clock can be set: under libfaketime"}},
 		{worker("faults: [pause, skew]"), []string{"4:21: skew needs lockcheck's own workers, whose clocks can be set"}},
 		{entry("depth: 2"), []string{"4:12: depth is of strategy: pct only"}},
 		{entry("strategy: random", "depth: 2"), []string{"5:12: depth is of strategy: pct only"}},

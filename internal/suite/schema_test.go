@@ -161,6 +161,9 @@ func TestTheSchemaKnowsWhatGoesTogether(t *testing.T) {
 		`{"lock": "redis-setnx", "clients": 2, "promises": ["liveness", "exclusion"]}`: true,
 		`{"worker": "a", "clients": 1, "promises": ["liveness", "fairness"]}`:          false,
 		`{"worker": "a", "name": "redlock"}`:                                           false,
+		`{"worker": "a", "store": "mysql"}`:                                            true,
+		`{"worker": "a", "store": "etcd"}`:                                             false,
+		`{"lock": "redis-setnx", "store": "redis"}`:                                    false,
 	} {
 		text := []byte(`{"lockcheck": 1, "locks": [` + entry + `]}`)
 		if within, _ := problems(t, text); allowed(t, text) != want || (len(within) == 0) != want {
@@ -172,7 +175,7 @@ func TestTheSchemaKnowsWhatGoesTogether(t *testing.T) {
 // values are values for keys, right and wrong ones.
 var values = []any{
 	nil, true, false, 0, 1, 2, 3, 16, 17, -1, 1.5, 1000, 1001, harness.MostRuns, harness.MostRuns + 1, uint64(1) << 63, "", " ", "x", "90s", "0s", "1h30m", "5", "-5s", "s", "1.5s", ".5s",
-	"redis-set-lua", "redis-setnx", "zk-recipe", "sim", "docker", "pct", "random", "exhaustive", "all", "none", "writes", "pause", "-pause", "kill",
+	"redis-set-lua", "redis-setnx", "zk-recipe", "sim", "docker", "mysql", "pct", "random", "exhaustive", "all", "none", "writes", "pause", "-pause", "kill",
 	"usual", "exclusion", "token", "worker.py", "a name", "-all",
 	[]any{},
 	[]any{"pause"},
@@ -212,6 +215,8 @@ func right(key string) []any {
 		return []any{"token"}
 	case "fencing":
 		return []any{"all", "writes"}
+	case "store":
+		return []any{"redis", "zookeeper"}
 	case "mix":
 		return []any{true, false}
 	case "name", "worker", "baseline", "regressions":

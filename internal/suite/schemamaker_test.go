@@ -32,6 +32,7 @@ var together = []object{
 	{"if": said("worker"), "then": object{"properties": object{
 		"on": object{"const": "docker"}, "options": false, "name": object{"not": object{"enum": names.Locks()}},
 	}}},
+	{"if": said("store"), "then": said("worker")},
 	{"if": said("depth"), "then": saying("strategy", harness.PCT)},
 	{"if": saying("strategy", harness.PCT), "then": object{"properties": object{"on": object{"const": "sim"}, "worker": false}}},
 	{"anyOf": ownName()},

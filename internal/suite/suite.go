@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
 // Format is the version of the file format.
@@ -33,6 +34,7 @@ type Entry struct {
 	Name         string          `yaml:"name"`   // see Called
 	Lock         string          `yaml:"lock"`   // a built-in lock, or
 	Worker       string          `yaml:"worker"` // the command of a user's own lock
+	Store        string          `yaml:"store"`  // the servers of the worker; "": redis
 	On           string          `yaml:"on"`     // see Place
 	Faults       []string        `yaml:"faults"` // none: all that apply
 	FaultsPerRun int             `yaml:"faults-per-run"`
@@ -61,6 +63,15 @@ type Duration time.Duration
 
 // Called returns the name of the entry, which is unique in its environment.
 func (e *Entry) Called() string { return cmp.Or(e.Name, e.Lock, "worker") }
+
+// Tested returns the lock of the entry, built in or the worker's; false if it is unknown.
+func (e *Entry) Tested() (catalogue.Lock, bool) {
+	if e.Worker == "" {
+		return catalogue.FindLock(e.Lock)
+	}
+	lock, err := catalogue.WorkerLock(e.Called(), e.Store)
+	return lock, err == nil
+}
 
 // Place returns the environment of the entry.
 func (e *Entry) Place() string {

@@ -116,7 +116,7 @@ func (run *Run) entry(s *suite.Suite, e *suite.Entry) (r ask.Batch, cells [][]fa
 		Faults:      e.Faults, Workloads: e.Workloads, Count: e.FaultsPerRun, Mixed: e.Mix, Promises: e.Promises.Strings(),
 		Seed: f.SeedOf(s), Runs: cmp.Or(f.Runs, e.Runs, s.Runs), Jobs: f.Jobs, Shard: f.Shard,
 		Clients: e.Clients, Acquires: e.Acquires, Fencing: e.Fencing, Options: strings.Join(e.Options, ","),
-		Strategy: cmp.Or(e.Strategy, ask.Strategies[0]), Depth: e.Depth, Worker: e.Worker,
+		Strategy: cmp.Or(e.Strategy, ask.Strategies[0]), Depth: e.Depth, Worker: e.Worker, Store: e.Store,
 	}
 	if len(r.Faults) == 0 {
 		r.Faults = []string{"all"}
@@ -141,10 +141,10 @@ func (run *Run) entry(s *suite.Suite, e *suite.Entry) (r ask.Batch, cells [][]fa
 	for _, k := range kinds {
 		cells = append(cells, []faults.Fault{k})
 	}
-	lock, known := catalogue.FindLock(e.Lock)
+	lock, _ := e.Tested()
 	at := run.Unopened(r.Environment.On)
 	cells = slices.DeleteFunc(cells, func(k []faults.Fault) bool {
-		return len(k) > 0 && !slices.Contains(r.Faults, k[0].Name) && refuses(at, &lock, known, k[0]) != nil
+		return len(k) > 0 && !slices.Contains(r.Faults, k[0].Name) && refuses(at, &lock, e, k[0]) != nil
 	})
 	if len(cells) == 0 {
 		return r, nil, fmt.Errorf("none of these faults applies to it on %s: %s", at.Name(), strings.Join(r.Faults, ", "))
@@ -152,13 +152,9 @@ func (run *Run) entry(s *suite.Suite, e *suite.Entry) (r ask.Batch, cells [][]fa
 	return r, cells, nil
 }
 
-// refuses returns the reason why a fault cannot strike a lock here, or nil. Little is
-// known about a user's own lock.
-func refuses(p batch.Description, lock *catalogue.Lock, known bool, k faults.Fault) error {
-	if err := k.Available(batch.Offers(p.Name(), known)); err != nil || !known {
-		return err
-	}
-	return cmp.Or(lock.Applies(k, catalogue.Server{}), p.Strikes(lock, k))
+// refuses returns the reason why a fault cannot strike the lock of an entry here, or nil.
+func refuses(p batch.Description, lock *catalogue.Lock, e *suite.Entry, k faults.Fault) error {
+	return cmp.Or(k.Available(batch.Offers(p.Name(), e.Worker == "")), lock.Applies(k, catalogue.Server{}), p.Strikes(lock, k))
 }
 
 // describe sets the name and the settings of a cell with these kinds of faults.
@@ -169,12 +165,12 @@ func (run *Run) describe(c *suiteCell, e *suite.Entry, flags ask.Batch, kinds []
 	if err != nil {
 		return err
 	}
-	lock, known := catalogue.FindLock(e.Lock)
+	lock, _ := e.Tested()
 	at, fault := run.Unopened(flags.Environment.On), catalogue.NoFault
 	settings.Kinds = nil
 	for _, k := range kinds {
 		fault = k.Name
-		if err := refuses(at, &lock, known, k); err != nil {
+		if err := refuses(at, &lock, e, k); err != nil {
 			c.absent = cmp.Or(c.absent, err)
 			continue
 		}
@@ -190,7 +186,7 @@ func (run *Run) describe(c *suiteCell, e *suite.Entry, flags ask.Batch, kinds []
 	}
 	c.name = fmt.Sprintf("%s on %s: %s", e.Called(), at.Name(), fault)
 	settings.Lock, settings.Cell = cmp.Or(e.Lock, e.Called()), c.name
-	if known {
+	if e.Worker == "" {
 		settings.Options = ask.Fenced(e.Lock, settings.Options, settings.Fencing)
 		if err := ask.Fits(e.Lock, settings.Options); err != nil {
 			return err

@@ -28,7 +28,7 @@ func cellSettings(at batch.Description, e *suite.Entry, s explore.Settings) stri
 		s.Usual(0)
 	}
 	is := map[string]any{
-		"lock": e.Lock, "worker": s.Worker, "on": e.Place(),
+		"lock": e.Lock, "worker": s.Worker, "store": otherThan(catalogue.WorkerStores()[0], e.Store), "on": e.Place(),
 		"options": s.Options.String(), "fencing": s.Fencing, "strategy": s.Strategy, "depth": s.Depth,
 		"clients": otherThan(usual.Clients, s.Clients), "acquires": otherThan(usual.Acquires, s.Acquires),
 		"lease": otherThan(usualLease(at, e, &s), time.Duration(e.Lease)),
@@ -49,7 +49,7 @@ func cellSettings(at batch.Description, e *suite.Entry, s explore.Settings) stri
 // usualLease returns the lease of a cell whose entry sets none. 0 means that the
 // environment decides it in each run.
 func usualLease(at batch.Description, e *suite.Entry, s *explore.Settings) time.Duration {
-	lock, _ := catalogue.FindLock(e.Lock)
+	lock, _ := e.Tested()
 	usual := at.Lease(catalogue.NewLayout(&lock, catalogue.Server{}, s.Options))
 	for i, f := range s.Kinds {
 		var server catalogue.Server
