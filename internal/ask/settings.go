@@ -142,6 +142,9 @@ func (f *Batch) validate(given func(flag string) bool) error {
 	if err := Numbers(given, Number("runs", f.Runs, harness.MostRuns), Number("jobs", f.Jobs, harness.MostJobs), Number("faults", f.Count, harness.MostFaults), Number("clients", f.Clients, harness.MostClients), Number("acquires", f.Acquires, harness.MostAcquires)); err != nil {
 		return err
 	}
+	if given("jobs") && f.Jobs > 1 && f.Environment.On == "docker" {
+		return exit.Errorf(exit.Usage, "--jobs %d: runs on docker go one after another, because runs side by side would disturb each other's time", f.Jobs)
+	}
 	if f.Limit <= 0 && given("for") {
 		return exit.Errorf(exit.Usage, "--for %v: it has to be more than 0", f.Limit)
 	}
