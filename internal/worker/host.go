@@ -100,10 +100,16 @@ type Setup struct {
 	client *client
 }
 
+// points returns the client, whose requests have points from now on.
+func (s Setup) points() *client {
+	s.client.points = true
+	return s.client
+}
+
 // Redis adds the points of operations to the transport of a server. The transport
 // must return when its call is cancelled.
 func (s Setup) Redis(next redis.Transport) redis.Port {
-	return redis.Port{Transport: transport{s.client, next, true}}
+	return redis.Port{Transport: transport{s.points(), next, true}}
 }
 
 // Tokens does the same for the server of the tokens. Its requests are not the
@@ -115,7 +121,7 @@ func (s Setup) Tokens(next redis.Transport) redis.Port {
 // ZooKeeper does the same for an ensemble. The sessions of the transport must end,
 // on the client's side, with Host.Life.
 func (s Setup) ZooKeeper(next zookeeper.Transport) zookeeper.Port {
-	return zookeeper.Port{Transport: ensemble{s.client, next}}
+	return zookeeper.Port{Transport: ensemble{s.points(), next}}
 }
 
 // MySQL does the same for the pool of the process; open opens it for the first
@@ -129,7 +135,7 @@ func (s Setup) MySQL(open func() (mysql.Transport, error)) (mysql.Port, error) {
 		}
 		worker.pool = next
 	}
-	return mysql.Port{Transport: pool{s.client, worker.pool}}, nil
+	return mysql.Port{Transport: pool{s.points(), worker.pool}}, nil
 }
 
 // Factory makes a client's lock. close closes its connections.

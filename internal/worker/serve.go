@@ -46,6 +46,7 @@ type client struct {
 	locker locks.Locker
 	close  func() error
 	clock  *clock
+	points bool // its lock's requests have points
 
 	mu      sync.Mutex
 	grants  map[string][]*grant // by lock: open grants, the innermost last
@@ -148,7 +149,7 @@ func (s *server) init(q Request) Answer {
 			return bad(err)
 		}
 		s.clients[name] = c
-		for _, more := range featuresOf(c.locker) {
+		for _, more := range c.features() {
 			if !slices.Contains(features, more) {
 				features = append(features, more)
 			}
@@ -157,10 +158,15 @@ func (s *server) init(q Request) Answer {
 	return Answer{Name: "lockcheck", Features: features}
 }
 
-// featuresOf returns the features that a lock adds.
-func featuresOf(l locks.Locker) (list []string) {
+// features returns the features that the client's lock adds. A user's lock reads clocks
+// of its own.
+func (c *client) features() (list []string) {
+	l := c.locker
 	if _, own := l.(*ownLocker); !own {
-		list = []string{FeatureClockSet, FeaturePoints}
+		list = []string{FeatureClockSet}
+	}
+	if c.points {
+		list = append(list, FeaturePoints)
 	}
 	if t, ok := l.(locks.TryLocker); ok && t.CanTry() {
 		list = append(list, FeatureTry)

@@ -55,11 +55,17 @@ func serve(t *testing.T, create func(Setup) *fake) *pair {
 
 // serveLock does the same for any lock with the additional features more.
 func serveLock(t *testing.T, create func(Setup) locks.Locker, more string) *pair {
+	pointed := make(chan bool, 1)
 	p := start(t, func(s Setup) (locks.Locker, func() error, error) {
-		return create(s), func() error { return nil }, nil
+		l := create(s)
+		pointed <- s.client.points
+		return l, func() error { return nil }, nil
 	})
 	p.say(`{"id":1,"op":"init","protocol":1,"clients":["c1"],"locks":["a"],"ttl_ms":1000}`)
-	p.want(`{"id":1,"ok":true,"name":"lockcheck","features":["token","deadline","clock","clock-set","points"` + more + `]}`)
+	if <-pointed {
+		more = `,"points"` + more
+	}
+	p.want(`{"id":1,"ok":true,"name":"lockcheck","features":["token","deadline","clock","clock-set"` + more + `]}`)
 	return p
 }
 
@@ -308,5 +314,22 @@ func TestParseRefuses(t *testing.T) {
 	}
 	if a, err := parse([]byte(`{"id":1,"ok":true,"more":{"x":1}}`)); err != nil || a.Err() != nil {
 		t.Errorf("an unknown field: %v", err)
+	}
+}
+
+// Only a lock whose requests go through the worker has points.
+func TestPointsAreAnnouncedIfThereAreSome(t *testing.T) {
+	t.Parallel()
+	for want, create := range map[bool]func(Setup) *fake{
+		true:  func(s Setup) *fake { s.Redis(nil); return &fake{} },
+		false: func(Setup) *fake { return &fake{} },
+	} {
+		p := start(t, func(s Setup) (locks.Locker, func() error, error) {
+			return create(s), func() error { return nil }, nil
+		})
+		p.say(`{"id":1,"op":"init","protocol":1,"clients":["c1"],"locks":["a"],"ttl_ms":1000}`)
+		if got := p.hear(); strings.Contains(got, `"points"`) != want {
+			t.Errorf("%s, want points: %v", got, want)
+		}
 	}
 }
