@@ -311,8 +311,8 @@ func TestTheHerdOnDocker(t *testing.T) {
 	nothingLeft(t, lockcheck)
 }
 
-// The shipped worker finds the master through the links that lockcheck can disturb,
-// also where targets are LINK=ANNOUNCED.
+// The shipped worker finds the master through the links that lockcheck can disturb: the
+// Sentinels name no other addresses.
 func TestTheExampleWorkerSurvivesAFailover(t *testing.T) {
 	t.Parallel()
 	dockertest.Program(t, "python3")

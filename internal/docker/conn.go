@@ -87,6 +87,9 @@ func (c *conn) readReplies() {
 			c.down.push(c.withDelay(faults.ToClient, parcel{kind: kindEnd, reset: !isCleanEnd(err)}))
 			return
 		}
+		if a := c.link.announced.Load(); p.names && a != nil {
+			p.raw = a.rewrite(p.raw)
+		}
 		c.down.push(c.withDelay(faults.ToClient, p))
 	}
 }

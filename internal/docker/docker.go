@@ -3,9 +3,9 @@
 //
 // A client is a process that speaks the worker protocol (package worker). A pause is
 // SIGSTOP, a crash SIGKILL; harness/inject.go says when. The client reaches each server through a link of ours, a
-// TCP proxy. Links apply partitions, delays and lost replies, and assign each request
-// to its operation. Each server reports what it did with the entries of locks (feed). A
-// reply reaches its client only after that report, so that in the history every cause
+// TCP proxy. Links apply partitions, delays and lost replies, assign each request to its
+// operation, and replace the addresses that Sentinels announce by those of links. Each
+// server reports what it did with the entries of locks (feed). A reply reaches its client only after that report, so that in the history every cause
 // precedes its effect. If the reports fail, the run goes on, and Observes claims
 // nothing. Replicas report nothing until one is the master (node). The leader reports
 // for the members of an ensemble (learner), and MySQL's triggers record its changes
@@ -113,6 +113,9 @@ func (e *Environment) newClients(command []string, self owner) error {
 		if err := g.connect(e.far); err != nil {
 			return err
 		}
+		if len(e.sentinels) > 0 {
+			g.replaceAnnounced(slices.Concat(e.stores, e.sentinels))
+		}
 		if err := g.launch(command, self); err != nil {
 			return err
 		}
@@ -124,13 +127,11 @@ func (e *Environment) newClients(command []string, self owner) error {
 	return err
 }
 
-// targets returns the addresses of the servers for a worker. If Sentinels name the
-// masters, by addresses that only servers reach, each server has the form
-// LINK=ANNOUNCED.
+// targets returns the addresses of the servers for a worker.
 func (e *Environment) targets(links []*link) map[string][]string {
 	t := map[string][]string{}
 	for _, l := range links {
-		kind, at := worker.TargetZooKeeper, l.addr()
+		kind := worker.TargetZooKeeper
 		if l.far == farServer(e.mysql) {
 			kind = worker.TargetMySQL
 		} else if s, ok := l.far.(*server); ok {
@@ -140,11 +141,8 @@ func (e *Environment) targets(links []*link) map[string][]string {
 			case slices.Contains(e.sentinels, s):
 				kind = worker.TargetSentinels
 			}
-			if len(e.sentinels) > 0 && kind != worker.TargetTokens {
-				at += "=" + s.Host + ":" + port
-			}
 		}
-		t[kind] = append(t[kind], at)
+		t[kind] = append(t[kind], l.addr())
 	}
 	if len(e.sentinels) > 0 {
 		t[worker.TargetMasters] = e.layout.Masters()

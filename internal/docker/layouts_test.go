@@ -130,17 +130,29 @@ func wantTargets(t *testing.T, p *docker.Environment) {
 		t.Errorf("targets %v", targets)
 	}
 	for _, at := range slices.Concat(targets["redis"], targets["sentinels"]) {
-		if link, announced, _ := strings.Cut(at, "="); !strings.HasPrefix(link, "127.0.0.1:") || !strings.HasSuffix(announced, ":6379") {
+		if !strings.HasPrefix(at, "127.0.0.1:") {
 			t.Errorf("a target %q", at)
 		}
 	}
+	if master := masterOf(p, "sentinel-1"); master != docker.Via(p, "c2", redis1) {
+		t.Errorf("a Sentinel names the master %q", master)
+	}
 }
 
-// masterOf returns the address of the master that a Sentinel names, as other servers
-// know it.
+// masterOf returns the address of the master that a Sentinel names to client c2; "": none.
 func masterOf(p *docker.Environment, sentinel string) string {
-	said, _ := say(p, "c2", sentinel, 0, "SENTINEL GET-MASTER-ADDR-BY-NAME redis-1")
-	return said
+	c, err := net.DialTimeout("tcp", docker.Via(p, "c2", sentinel), patience)
+	if err != nil {
+		return ""
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(patience))
+	fmt.Fprint(c, "SENTINEL GET-MASTER-ADDR-BY-NAME redis-1\r\n")
+	var host, port string
+	if _, err := fmt.Fscanf(c, "*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", new(int), &host, new(int), &port); err != nil {
+		return ""
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // promoted waits until a replica is the master and all Sentinels report it.
@@ -154,12 +166,7 @@ func promoted(t *testing.T, p *docker.Environment, w *witness, how string) (name
 		}
 		return name != ""
 	})
-	addr := ""
-	for _, at := range docker.Targets(p, "c1")["redis"] {
-		if via, peer, _ := strings.Cut(at, "="); via == docker.Via(p, "c1", name) {
-			addr, _, _ = strings.Cut(peer, ":")
-		}
-	}
+	addr := docker.Via(p, "c2", name)
 	all := eventually(t, p, patience, "all Sentinels name the new master", func() bool {
 		for i := range 3 {
 			if masterOf(p, fmt.Sprint("sentinel-", i+1)) != addr {

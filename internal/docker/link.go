@@ -14,7 +14,7 @@ import (
 
 // link is the only way from a client to a server: a TCP proxy that knows the ends of
 // requests and replies, applies disturbances, and assigns each request to its
-// operation.
+// operation. It replaces the addresses that servers announce by those of links.
 type link struct {
 	client   string
 	far      farServer
@@ -23,6 +23,8 @@ type link struct {
 	op       *atomic.Int64 // the client's present operation
 	life     context.Context
 	stop     context.CancelFunc
+
+	announced atomic.Pointer[announced] // nil: servers announce nothing
 
 	pumps sync.WaitGroup
 	dark  atomic.Bool // the client's machine is off: nothing more is sent, not even an end

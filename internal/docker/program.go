@@ -3,6 +3,7 @@ package docker
 import (
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -63,6 +64,20 @@ func (g *program) connect(servers []farServer) error {
 }
 
 // How long a worker may take for an immediate answer, for its start, and for a clean
+// replaceAnnounced makes the links replace the addresses of these servers.
+func (g *program) replaceAnnounced(servers []*server) {
+	to := map[string]string{}
+	for _, l := range g.links {
+		if s, ok := l.far.(*server); ok && slices.Contains(servers, s) {
+			to[net.JoinHostPort(s.Host, port)] = l.addr()
+		}
+	}
+	a := newAnnounced(to)
+	for _, l := range g.links {
+		l.announced.Store(&a)
+	}
+}
+
 // end.
 const (
 	atOnce   = 5 * time.Second

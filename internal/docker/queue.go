@@ -16,6 +16,7 @@ type parcel struct {
 	// nil: nothing to do.
 	pass  func(stop <-chan struct{})
 	reset bool // of an end: a reset
+	names bool // of a reply: it may name servers
 }
 
 // queue is unbounded: a link never slows down a sender.

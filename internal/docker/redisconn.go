@@ -49,12 +49,14 @@ func (t *redisTalk) request(r *bufio.Reader, op int64) parcel {
 	return p
 }
 
+// reply reads a reply, or a message of a channel. All that a Sentinel writes may name
+// servers; data of locks is left as it is.
 func (t *redisTalk) reply() (parcel, error) {
 	raw, err := readReply(t.replies)
 	if len(raw) == 0 || err != nil && !errors.Is(err, errNotRESP) {
 		return parcel{}, err
 	}
-	p := parcel{raw: raw}
+	p := parcel{raw: raw, names: t.server.ledger == nil}
 	if raw[0] == '>' {
 		return p, nil
 	}
@@ -65,6 +67,7 @@ func (t *redisTalk) reply() (parcel, error) {
 	}
 	t.mu.Unlock()
 	p.kind = q.kind()
+	p.names = p.names || q != nil && len(q.words) > 0 && isOneOf(q.words[0], "INFO", "ROLE")
 	if q != nil && t.feed != nil {
 		p.pass = func(<-chan struct{}) {
 			if err := t.feed.waitShown(q); err != nil {

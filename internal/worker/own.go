@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,12 +17,9 @@ import (
 // library, so its requests have no points, and its clocks are those of this machine.
 func Own(make userlock.Maker) Factory {
 	return func(s Setup) (locks.Locker, func() error, error) {
-		where, err := newSite(s)
-		if err != nil {
-			return nil, nil, err
-		}
+		where := newSite(s)
 		l := &ownLocker{host: s.Host.(host), lease: where.lease}
-		err = userlock.Guard("the factory", func() (err error) {
+		err := userlock.Guard("the factory", func() (err error) {
 			l.own, err = make(where)
 			return err
 		})
@@ -36,39 +34,26 @@ func Own(make userlock.Maker) Factory {
 type site struct {
 	client           string
 	lease            time.Duration
-	addrs, sentinels []string          // the links
-	links            map[string]string // by every address that leads to one
+	addrs, sentinels []string
+	servers          []string // all of them
 }
 
 // newSite returns the way of a client to the servers among the targets.
-func newSite(s Setup) (*site, error) {
-	x := &site{client: s.Client, lease: time.Duration(s.Init.TTLMS) * time.Millisecond, links: map[string]string{}}
+func newSite(s Setup) *site {
 	t := s.Init.Targets
-	masters := len(t[TargetMasters])
-	if masters == 0 {
-		for _, kind := range []string{TargetRedis, TargetZooKeeper, TargetMySQL} {
-			x.addrs = append(x.addrs, t[kind]...)
-		}
-	} else {
-		servers, err := addLinks(x.links, TargetRedis, t[TargetRedis])
-		if err != nil {
-			return nil, err
-		}
-		for i := 0; i < len(servers); i += max(1, len(servers)/masters) { // each master precedes its replicas
-			x.addrs = append(x.addrs, x.links[servers[i]])
-		}
-		sentinels, err := addLinks(x.links, TargetSentinels, t[TargetSentinels])
-		if err != nil {
-			return nil, err
-		}
-		for _, announced := range sentinels {
-			x.sentinels = append(x.sentinels, x.links[announced])
+	x := &site{client: s.Client, lease: time.Duration(s.Init.TTLMS) * time.Millisecond, sentinels: t[TargetSentinels]}
+	for _, kind := range []string{TargetRedis, TargetZooKeeper, TargetMySQL} {
+		x.addrs = append(x.addrs, t[kind]...)
+	}
+	x.servers = slices.Concat(x.addrs, x.sentinels)
+	if masters := len(t[TargetMasters]); masters > 0 {
+		all := x.addrs
+		x.addrs = nil
+		for i := 0; i < len(all); i += max(1, len(all)/masters) { // each master precedes its replicas
+			x.addrs = append(x.addrs, all[i])
 		}
 	}
-	for _, link := range append(x.sentinels, x.addrs...) {
-		x.links[link] = link
-	}
-	return x, nil
+	return x
 }
 
 // Client implements userlock.Site, and so do the others.
@@ -78,14 +63,12 @@ func (x *site) Addrs() []string      { return x.addrs }
 func (x *site) Sentinels() []string  { return x.sentinels }
 func (x *site) Seed() uint64         { return rand.Uint64() } // runs on real servers do not repeat
 
-// DialContext connects to the link of an address, which may be one that Sentinels
-// announce.
+// DialContext connects to a server among the targets.
 func (x *site) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
-	link, ok := x.links[addr]
-	if !ok {
+	if !slices.Contains(x.servers, addr) {
 		return nil, fmt.Errorf("lockcheck: no server listens on %s: the servers are at %v", addr, x.addrs)
 	}
-	return new(net.Dialer).DialContext(ctx, network, link)
+	return new(net.Dialer).DialContext(ctx, network, addr)
 }
 
 // ownLocker is the locks.Locker of a user's lock. The client's other tasks run while the

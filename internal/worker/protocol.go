@@ -55,9 +55,8 @@ const (
 	FeatureRun         = "run"          // its lock calls the critical section itself: OpRun in place of acquire and release
 )
 
-// The kinds of targets. With masters, the client asks Sentinels for them, and targets
-// of kind redis and sentinels have the form LINK=ANNOUNCED: the server that Sentinels
-// call ANNOUNCED is reached at LINK. Both are host:port.
+// The kinds of targets. Each target is host:port. With masters, the client asks Sentinels
+// for them: their answers have the addresses among the targets, too.
 const (
 	TargetRedis     = "redis"     // each node; with masters: each Redis server
 	TargetMasters   = "masters"   // each node, by the Sentinels' name of its master

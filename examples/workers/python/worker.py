@@ -65,22 +65,17 @@ class Redis:
 
 
 def master(targets, timeout):
-    """Returns a function that returns the master's address.
-
-    Where nodes have replicas a target is LINK=ANNOUNCED, and the Sentinels say who is master, by its ANNOUNCED
-    address: lockcheck can disturb the way through LINK only.
-    """
-    links = {announced: link for link, _, announced in (t.partition("=") for t in targets["redis"])}
+    """Returns a function that returns the master's address: where nodes have replicas, the Sentinels know it."""
     if "masters" not in targets:
         return lambda: targets["redis"][0]
-    sentinels = [Redis(lambda link=t.partition("=")[0]: link, timeout) for t in targets["sentinels"]]
+    sentinels = [Redis(lambda at=at: at, timeout) for at in targets["sentinels"]]
 
     def find():
         for sentinel in sentinels:
             try:
                 host, port = sentinel.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", targets["masters"][0])
-                return links[f"{host}:{port}"]
-            except (Unavailable, OSError, TypeError, KeyError):
+                return f"{host}:{port}"
+            except (Unavailable, OSError, TypeError):
                 continue  # it is down, or knows no master
         raise Unavailable("no Sentinel knows the master")
 
@@ -140,6 +135,7 @@ while True:
             ttl_ms = request["ttl_ms"]
             redis = Redis(master(request["targets"], ttl_ms / 4000), ttl_ms / 4000)
             reply.update(name="python-del" if BARE_DEL else "python", features=["deadline", "clock"])
+            reply.update(entries=[{"redis": "{name}"}])  # the key of a lock has its name
         elif op == "clock":
             reply.update(mono_ns=time.monotonic_ns())
         elif op == "acquire":

@@ -28,12 +28,8 @@ type Options struct {
 	// Master is the name of the node in the Sentinels' configuration: the client
 	// uses its present master. "": the client uses Addr.
 	Master string
-	// Sentinels are the host:port addresses that the Sentinels announce.
+	// Sentinels are the host:port addresses of the Sentinels.
 	Sentinels []string
-	// Links maps announced addresses of masters and Sentinels to dialable ones,
-	// by host:port. Other addresses are not dialed. nil: all are dialed as
-	// announced.
-	Links map[string]string
 	// Retries is how often go-redis repeats a failed command. It also does so
 	// after a lost answer, so a command may be executed more than once, and the
 	// last answer is reported as the only one. go-redis's default is 3; 0 sends

@@ -1,12 +1,6 @@
 package client
 
-import (
-	"context"
-	"fmt"
-	"net"
-
-	goredis "github.com/redis/go-redis/v9"
-)
+import goredis "github.com/redis/go-redis/v9"
 
 // patience divides the timeout of a dial, which is Options.Timeout, into the timeouts
 // of Sentinels. go-redis asks its known Sentinel twice and then all at once, so it
@@ -22,7 +16,7 @@ const patience = 4
 // exactly if the command was not sent, even if a Sentinel was unreachable.
 func (c *Client) failover() *goredis.Client {
 	o := c.library().Failover()
-	o.MasterName, o.SentinelAddrs, o.Dialer = c.options.Master, c.options.Sentinels, c.dialAnnounced
+	o.MasterName, o.SentinelAddrs, o.Dialer = c.options.Master, c.options.Sentinels, c.dial
 	o.DialTimeout = c.options.Timeout
 	o.ReadTimeout = o.DialTimeout / patience // for Sentinels
 	o.WriteTimeout = o.ReadTimeout
@@ -30,34 +24,3 @@ func (c *Client) failover() *goredis.Client {
 	// options; with -1 a read would never end.
 	return goredis.NewFailoverClient(o).WithTimeout(0)
 }
-
-// dialAnnounced connects to an address that a Sentinel has announced.
-func (c *Client) dialAnnounced(ctx context.Context, network, addr string) (net.Conn, error) {
-	if c.options.Links == nil {
-		return c.dial(ctx, network, addr)
-	}
-	link, ok := c.options.Links[addr]
-	if !ok {
-		return nil, fmt.Errorf("redis client: no link to %s", addr)
-	}
-	conn, err := c.dial(ctx, network, link)
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		return announcedConn{tcp, address(addr)}, err
-	}
-	return conn, err
-}
-
-// announcedConn is a connection that reports the announced address as its remote end,
-// so that go-redis recognises connections to an old master.
-type announcedConn struct {
-	*net.TCPConn
-	to address
-}
-
-func (a announcedConn) RemoteAddr() net.Addr { return a.to }
-
-// address is a host:port.
-type address string
-
-func (address) Network() string  { return "tcp" }
-func (a address) String() string { return string(a) }

@@ -121,26 +121,14 @@ func (s *sentinel) subscribers() (n int) {
 	return n
 }
 
-// These addresses are reachable only through links.
-const (
-	firstMaster, secondMaster = "192.0.2.1:6379", "192.0.2.2:6379"
-	firstWatch, secondWatch   = "192.0.2.3:26379", "192.0.2.4:26379"
-)
-
 // newWatchedNode returns a node with two servers and two Sentinels.
 func newWatchedNode(t *testing.T) (options client.Options, one, two *link, watches []*sentinel) {
 	t.Helper()
 	one, two = newLink(t, always(pass)), newLink(t, always(pass))
-	watches = []*sentinel{newSentinel(t, firstMaster), newSentinel(t, firstMaster)}
-	watches[0].others, watches[1].others = []string{secondWatch}, []string{firstWatch}
-	return client.Options{
-		Master: "redis-1", Sentinels: []string{firstWatch, secondWatch},
-		Links: map[string]string{
-			firstMaster: one.addr, secondMaster: two.addr,
-			firstWatch: watches[0].addr(), secondWatch: watches[1].addr(),
-		},
-		Timeout: 4 * wait,
-	}, one, two, watches
+	watches = []*sentinel{newSentinel(t, one.addr), newSentinel(t, one.addr)}
+	first, second := watches[0].addr(), watches[1].addr()
+	watches[0].others, watches[1].others = []string{second}, []string{first}
+	return client.Options{Master: "redis-1", Sentinels: []string{first, second}, Timeout: 4 * wait}, one, two, watches
 }
 
 func TestTheMasterIsWhomSentinelsName(t *testing.T) {
@@ -152,7 +140,7 @@ func TestTheMasterIsWhomSentinelsName(t *testing.T) {
 		}
 	}
 	for _, w := range watches {
-		w.promote(secondMaster, true)
+		w.promote(two.addr, true)
 	}
 	limit := time.Now().Add(time.Minute)
 	for { // until the news arrives the old master answers
@@ -182,7 +170,7 @@ func TestTheMasterIsWhomSentinelsName(t *testing.T) {
 
 // A client that missed the switch finds the new master at its next connection.
 func TestADeadMasterIsLeft(t *testing.T) {
-	options, one, _, watches := newWatchedNode(t)
+	options, one, two, watches := newWatchedNode(t)
 	p := port(t, options)
 	if _, err := p.Incr(t.Context(), 0, "n"); err != nil {
 		t.Fatal(err)
@@ -192,7 +180,7 @@ func TestADeadMasterIsLeft(t *testing.T) {
 		t.Errorf("no server: %v, want a definite error", err)
 	}
 	for _, w := range watches {
-		w.promote(secondMaster, false)
+		w.promote(two.addr, false)
 	}
 	if n, err := p.Incr(t.Context(), 0, "n"); n != 1 || err != nil {
 		t.Errorf("the new master: %d, %v", n, err)
@@ -224,7 +212,7 @@ func TestASwitchLeavesWhatIsUnderWayUncertain(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		for _, w := range watches {
-			w.promote(secondMaster, true)
+			w.promote(two.addr, true)
 		}
 		err := <-done
 		switch again := slices.Contains(two.seen(), "INCR n"); {
@@ -301,16 +289,5 @@ func TestCallsLeaveAHangingMastersConnection(t *testing.T) {
 			}
 			time.Sleep(time.Millisecond)
 		}
-	}
-}
-
-// An address without a link is not dialed: a container's address might bypass the
-// link.
-func TestAnUnknownMasterIsNotDialed(t *testing.T) {
-	options, _, _, _ := newWatchedNode(t)
-	delete(options.Links, firstMaster)
-	p := port(t, options)
-	if _, err := p.Incr(t.Context(), 0, "n"); !locks.IsDefinite(err) {
-		t.Errorf("%v, want a definite error", err)
 	}
 }
