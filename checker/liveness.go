@@ -8,7 +8,8 @@ const patience = 3
 // liveness: no client waits for longer than 3 T while no client is granted the lock.
 // It is judged from the last heal on: the end of the last fault, or the beginning of
 // a fault without an end. Without faults it is judged in the whole history. A lock
-// has to cope with clients that are stopped for good, as with dead ones.
+// has to cope with clients that are stopped for good, as with dead ones. Nor is a client
+// refused at every try for longer than 3 T while no client holds the lock.
 //
 // The time does not count while the machine stood still, or while a client works
 // under the lock: a live client may hold for as long as it wants, which is not the
@@ -45,6 +46,9 @@ func liveness(t *timeline) Verdict {
 			}
 			return violated(Liveness, t.starved(w, &g, from, to, since, note))
 		}
+	}
+	if w := t.refused(); w != nil {
+		return violated(Liveness, w)
 	}
 	return valid(Liveness)
 }

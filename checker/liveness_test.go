@@ -107,6 +107,100 @@ var livenessSpecs = []spec{
 		5 redis-1b promote text=redis-1
 		9 nemesis failover-end id=1 on=redis-1
 		40 nemesis ended`, `violated 4,7,8: c2 waited for the lock from 9.000 s to 40.000 s after the last fault, and no client was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+	{"a client is refused at every try while no client holds the lock", granted1 + `
+		1 c1 release
+		1 c1 release ok
+		2 c2 try
+		2 c2 try fail
+		7 c2 try
+		7 c2 try fail
+		8 c1 acquire
+		9 c1 acquire ok
+		10 c1 release
+		10 c1 release ok
+		12 c2 try
+		12 c2 try fail
+		17 c2 try
+		17 c2 try fail
+		22 c2 try
+		22 c2 try fail
+		27 c2 try
+		27 c2 try fail
+		32 c2 try
+		32 c2 try fail
+		33 c2 try
+		33 c2 try fail`, `violated 5,24: c2 was refused the lock at each of its 8 tries from 2.000 s to 33.000 s, and no client held it at any of them; 30.000 s (3 T) are allowed.`},
+	{"a client held it at one of the tries", granted1 + `
+		1 c1 release
+		1 c1 release ok
+		2 c2 try
+		2 c2 try fail
+		7 c2 try
+		7 c2 try fail
+		8 c1 acquire
+		9 c1 acquire ok
+		12 c2 try
+		12 c2 try fail
+		13 c1 release
+		13 c1 release ok
+		17 c2 try
+		17 c2 try fail
+		22 c2 try
+		22 c2 try fail
+		27 c2 try
+		27 c2 try fail
+		32 c2 try
+		32 c2 try fail
+		33 c2 try
+		33 c2 try fail`, "valid"},
+	{"an acquire without an answer may hold", granted1 + `
+		1 c1 release
+		1 c1 release ok
+		2 c2 try
+		2 c2 try fail
+		3 c3 acquire
+		4 c3 acquire info error=timeout
+		7 c2 try
+		7 c2 try fail
+		12 c2 try
+		12 c2 try fail
+		17 c2 try
+		17 c2 try fail
+		22 c2 try
+		22 c2 try fail
+		27 c2 try
+		27 c2 try fail
+		29 c1 acquire
+		29 c1 acquire ok
+		29 c1 release
+		29 c1 release ok
+		32 c2 try
+		32 c2 try fail
+		33 c2 try
+		33 c2 try fail`, "valid"},
+	{"an entry may stay for T without the ok of its release", granted1 + `
+		1 c1 release
+		1 c1 release fail
+		2 c2 try
+		2 c2 try fail
+		7 c2 try
+		7 c2 try fail
+		8 c1 acquire
+		8 c1 acquire ok
+		8 c1 release
+		8 c1 release fail
+		12 c2 try
+		12 c2 try fail
+		17 c2 try
+		17 c2 try fail
+		22 c2 try
+		22 c2 try fail
+		27 c2 try
+		27 c2 try fail
+		32 c2 try
+		32 c2 try fail
+		33 c2 try
+		33 c2 try fail`, "valid"},
 	{"no client ever gets the lock", `
 		0 c1 acquire
 		31 c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},

@@ -17,6 +17,9 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 	if len(witness) == 0 {
 		return false
 	}
+	if kept && p.refusals(witness) {
+		return true
+	}
 	first, last := witness[0], witness[len(witness)-1]
 	free, found := p.longestFree(first, last)
 	whole := p.d.at(last) - p.d.at(first)
