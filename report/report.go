@@ -57,6 +57,7 @@ func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Option
 		p.blank()
 		p.moments(plot)
 	}
+	p.failures(h)
 	p.others(verdicts, subject)
 	return p.flush(w)
 }

@@ -82,7 +82,7 @@ func (c *client) ask(kind string, op env.Op, timeout time.Duration) (env.Grant, 
 func (c *client) CanExtend(acquire int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.extends[acquire]
+	return c.can(worker.FeatureExtend) || c.extends[acquire]
 }
 
 // Extend makes the lease of a grant longer.
@@ -142,12 +142,10 @@ const graceTime = time.Second
 
 // do performs one operation. limit is how long the worker may take, without its pauses.
 func (c *client) do(r openOperation, q worker.Request, limit time.Duration) (worker.Answer, error) {
+	q.TimeoutMS = max(cmp.Or(q.TimeoutMS, r.limit.Milliseconds(), limit.Milliseconds()), 1)
 	limit += graceTime
 	q.Op, q.Client, q.Lock = cmp.Or(q.Op, r.kind), c.name, r.op.Lock
 	q.Run, q.Entry = r.entry.run, r.entry.number
-	if r.limit > 0 {
-		q.TimeoutMS = max(r.limit.Milliseconds(), 1)
-	}
 	if r.kind != history.Acquire && r.kind != history.Try {
 		c.flushNews(int(r.op.Acquire))
 	}
@@ -272,7 +270,13 @@ func (c *client) answeredLate(a worker.Answer) {
 	}
 	c.mu.Unlock()
 	if r.late {
-		c.run.observer.Report(history.Entry{Client: c.name, F: history.Late, Lock: r.op.Lock, Text: r.kind + " answered late"})
+		outcome := history.OK.String()
+		if err := a.Err(); err != nil {
+			outcome = err.Error()
+		}
+		c.run.observer.Report(history.Entry{
+			Client: c.name, F: history.Late, Lock: r.op.Lock, Op: history.Some(int64(r.op.Index)), Text: r.kind + " answered late: " + outcome,
+		})
 	}
 }
 

@@ -58,6 +58,16 @@ var (
 	ErrWaits = errors.New("it waits on")
 )
 
+// Explained is the error of an operation with the text that a worker gave for it.
+type Explained struct {
+	Err  error // what it means
+	Text string
+}
+
+func (e *Explained) Error() string { return e.Err.Error() + ": " + e.Text }
+
+func (e *Explained) Unwrap() error { return e.Err }
+
 // A ProtocolError reports a line that no correct worker writes at that moment, or a
 // mistake in its code that the worker reports itself. Nothing that this worker answers is
 // evidence against its lock.

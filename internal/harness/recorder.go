@@ -230,9 +230,7 @@ func (r *recorder) completeLocked(c *client, f string, grant int, value history.
 	res := workloads.No
 	if locks.IsDefinite(err) {
 		e.Type, e.Error = history.Fail, word(err)
-		if e.Error == errUnavailable {
-			e.Text = err.Error()
-		}
+		e.Text = explanation(err, e.Error)
 	} else {
 		e.Type, e.Error, e.Text, res = history.Info, word(err), err.Error(), workloads.Unknown
 		r.process++
@@ -254,6 +252,17 @@ func (r *recorder) completeLocked(c *client, f string, grant int, value history.
 		}
 	}
 	return res
+}
+
+// explanation returns the text of a definite error; "": its word is all that is known.
+func explanation(err error, word string) string {
+	if x, ok := errors.AsType[*env.Explained](err); ok {
+		return x.Text
+	}
+	if word == errUnavailable {
+		return err.Error()
+	}
+	return ""
 }
 
 // errUnavailable: the server could not be asked, so nothing happened.

@@ -45,6 +45,7 @@ const exitGrace = time.Second
 // worker is stopped.
 type Process struct {
 	handler Handler
+	secrets *strings.Replacer // takes secrets out of what the worker says
 	pid     int
 	stdin   *os.File
 	done    chan struct{} // closed when the process has ended and all its output was read
@@ -93,7 +94,7 @@ func Start(command, env []string, h Handler) (*Process, error) {
 		return nil, err
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes.theirs[0], pipes.theirs[1], pipes.theirs[2]
-	p := &Process{handler: h, stdin: pipes.ours[0], done: make(chan struct{}), waiting: map[int64]chan Reply{}, late: map[int64]bool{}}
+	p := &Process{handler: h, secrets: hiding(cmd.Env), stdin: pipes.ours[0], done: make(chan struct{}), waiting: map[int64]chan Reply{}, late: map[int64]bool{}}
 	started := make(chan error)
 	go p.run(cmd, pipes, started)
 	if err := <-started; err != nil {
@@ -189,6 +190,7 @@ func (p *Process) read(out io.Reader) {
 			p.failWaiting(lines.Text(), err)
 			continue
 		}
+			a.Error, a.Text = p.publishable(a.Error), p.publishable(a.Text)
 		if violation := (*env.ProtocolError)(nil); errors.As(err, &violation) {
 			violation.Line = shown(lines.Text())
 			p.fail(violation)
@@ -395,7 +397,7 @@ func (p *Process) Rubbish() int {
 func (p *Process) Log() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return strings.ToValidUTF8(string(p.log), "�")
+	return p.secrets.Replace(strings.ToValidUTF8(string(p.log), "�"))
 }
 
 // Stop stops the whole group (SIGSTOP) and returns when the kernel reports it as

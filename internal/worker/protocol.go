@@ -52,6 +52,7 @@ const (
 	FeatureReleaseName = "release-name" // knows OpReleaseName
 	FeatureUnfair      = "unfair"       // knows Unfair
 	FeatureTry         = "try"          // knows a try: an acquire without a wait
+	FeatureExtend      = "extend"       // every grant knows an extend
 	FeatureRun         = "run"          // its lock calls the critical section itself: OpRun in place of acquire and release
 )
 
@@ -100,9 +101,9 @@ type Request struct {
 	// Of operations.
 	Client    string `json:"client,omitempty"`
 	Lock      string `json:"lock,omitempty"`
-	TimeoutMS int64  `json:"timeout_ms,omitempty"`
-	Value     *int64 `json:"value,omitempty"`  // to write; in the answer to a Do: the value read
-	Unfair    bool   `json:"unfair,omitempty"` // of acquire: out of turn
+	TimeoutMS int64  `json:"timeout_ms,omitempty"` // how long the client waits for the answer
+	Value     *int64 `json:"value,omitempty"`      // to write; in the answer to a Do: the value read
+	Unfair    bool   `json:"unfair,omitempty"`     // of acquire: out of turn
 	// Nested, of acquire: the client holds Lock already, and releases the new grant
 	// first. Without Nested the client knows of no other grant.
 	Nested bool `json:"nested,omitempty"`
@@ -233,19 +234,24 @@ func (a Answer) Err() error {
 	if a.OK != nil && *a.OK {
 		return nil
 	}
+	if a.Error == ErrMisuse {
+		return &env.ProtocolError{Misuse: a.Text}
+	}
+	err := a.meaning()
+	if a.Text == "" || a.Text == err.Error() {
+		return err
+	}
+	return &env.Explained{Err: err, Text: a.Text}
+}
+
+// meaning returns the error that the answer's word stands for.
+func (a Answer) meaning() error {
 	for _, w := range words {
 		if a.Error == w.word {
 			return w.err
 		}
 	}
-	if a.Error == ErrMisuse {
-		return &env.ProtocolError{Misuse: a.Text}
-	}
-	text := a.Error
-	if a.Text != "" {
-		text += ": " + a.Text
-	}
-	err := errors.New(text)
+	err := errors.New(a.Error)
 	switch a.Error {
 	case ErrUnsupported, ErrUnavailable, ErrBadRequest, ErrAbort:
 		return locks.Definite(err)

@@ -265,7 +265,7 @@ func (c *client) complete(op *operation, g *grant) {
 // do executes one operation. It returns the new lease, or the answer.
 func (c *client) do(q Request) (locks.Lease, Answer) {
 	ctx := c.server.life
-	if q.TimeoutMS > 0 {
+	if asks := q.Op == history.Acquire || q.Op == history.Try; asks && q.TimeoutMS > 0 { // what has begun to end is carried through
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.clock.trueTime(time.Duration(q.TimeoutMS)*time.Millisecond))
 		defer cancel()
