@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -32,15 +33,38 @@ type auditLine struct {
 	before, after *mysql.Row
 }
 
+// audited is a table with the rows of locks: the built-in locks' own, which is the zero
+// value, or one that a worker declares.
+type audited struct{ table, key, owner string }
+
+// name returns the name of the table.
+func (t audited) name() string { return cmp.Or(t.table, mysql.Table) }
+
+// column returns the expression of a column of a row, whose name row is empty or ends with
+// a dot. A worker's table has a lock and an owner only.
+func (t audited) column(row, c string) string {
+	switch {
+	case t.table == "":
+		return row + c
+	case c == "resource":
+		return row + t.key
+	case c == "owner":
+		return row + t.owner
+	case c == "fair_queue":
+		return "NULL"
+	}
+	return "0"
+}
+
 // auditTable is the name of the audit table.
 const auditTable = mysql.Table + "_audit"
 
 // rowColumns are the columns of a row, in the order that scan expects.
 var rowColumns = []string{"id", "resource", "version_no", "expire_time", "fair_queue", "owner"}
 
-// auditSchema returns the statements that create the table and the triggers. NULLs
-// stand in for an absent row.
-func auditSchema() []string {
+// auditSchema returns the statements that create the audit table and the triggers of a
+// table. NULLs stand in for an absent row.
+func auditSchema(of audited) []string {
 	var columns, into []string
 	for _, when := range []string{"old_", "new_"} {
 		for _, c := range rowColumns {
@@ -62,14 +86,14 @@ func auditSchema() []string {
 		for i, row := range []string{"OLD.", "NEW."} {
 			for _, c := range rowColumns {
 				if has[i] {
-					values = append(values, row+c)
+					values = append(values, of.column(row, c))
 				} else {
 					values = append(values, "NULL")
 				}
 			}
 		}
 		list = append(list, fmt.Sprintf("CREATE TRIGGER IF NOT EXISTS %[1]s_%[2]s AFTER %[2]s ON %[1]s FOR EACH ROW INSERT INTO %[3]s (session, %[4]s) VALUES (CONNECTION_ID(), %[5]s)",
-			mysql.Table, event, auditTable, strings.Join(into, ", "), strings.Join(values, ", ")))
+			of.name(), event, auditTable, strings.Join(into, ", "), strings.Join(values, ", ")))
 	}
 	return list
 }
@@ -163,9 +187,14 @@ func transactions(ctx context.Context, db *sql.DB) (next, oldest int64, err erro
 	return next, oldest, nil
 }
 
-// rowsNow returns the rows of the locks' table, by their resource.
-func rowsNow(ctx context.Context, db *sql.DB) (map[string]mysql.Row, error) {
-	found, err := db.QueryContext(ctx, "SELECT "+strings.Join(rowColumns, ", ")+" FROM "+mysql.Table)
+// rowsNow returns the rows of a table, by their resource. A row without an owner in a
+// worker's table is no entry.
+func rowsNow(ctx context.Context, db *sql.DB, of audited) (map[string]mysql.Row, error) {
+	var columns []string
+	for _, c := range rowColumns {
+		columns = append(columns, of.column("", c))
+	}
+	found, err := db.QueryContext(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+of.name())
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +205,9 @@ func rowsNow(ctx context.Context, db *sql.DB) (map[string]mysql.Row, error) {
 		if err := found.Scan(n.Fields()...); err != nil {
 			return nil, err
 		}
-		row := n.Row()
-		rows[row.Resource] = *row
+		if row := n.Row(); of.table == "" || isOwned(row) {
+			rows[row.Resource] = *row
+		}
 	}
 	return rows, found.Err()
 }

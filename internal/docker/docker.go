@@ -120,11 +120,14 @@ func (e *Environment) newClients(command []string, self owner) error {
 			return err
 		}
 	}
-	err := together(e.programs, func(g *program) error { return g.init(e.targets(g.links)) })
+	err := together(e.programs, func(g *program) error { return g.init(e.targets(g.links), e.kind()) })
 	if wrong, ok := errors.AsType[*env.ProtocolError](err); ok {
 		return wrong // the others fail alike
 	}
-	return err
+	if err != nil || len(e.cfg.Worker) == 0 {
+		return err
+	}
+	return e.declare(e.programs[0].entries) // the same command gives the same entries
 }
 
 // targets returns the addresses of the servers for a worker.

@@ -28,6 +28,7 @@ type Environment struct {
 	peers     []*box             // the servers that communicate with each other
 	far       []farServer        // all servers as the ends of links
 	programs  []*program
+	declared  bool // workers have declared the entries of their lock
 
 	// isolated are the servers that are cut off from the others, by partition; mu guards it.
 	isolated map[int][]*box
@@ -80,9 +81,9 @@ func (e *Environment) Alive() error {
 	return together(e.far, func(f farServer) error { return f.alive(ctx) })
 }
 
-// Observes returns either all properties or none. The keys of the lock of a user's
-// worker are unknown, so it returns none for that. A user's lock in Go may call its
-// entries like the lock.
+// Observes returns either all properties or none. The entries of the lock of a user's
+// worker are unknown, so it returns none for that, unless the worker declares them. A
+// user's lock in Go may call its entries like the lock.
 func (e *Environment) Observes() []string {
 	if e.ensemble != nil && !e.ensemble.nodes.observes() {
 		return nil
@@ -95,7 +96,7 @@ func (e *Environment) Observes() []string {
 			return nil
 		}
 	}
-	if len(e.cfg.Worker) > 0 || e.own != nil && e.own.unnamed.Load() {
+	if len(e.cfg.Worker) > 0 && !e.declared || e.own != nil && e.own.unnamed.Load() {
 		return nil
 	}
 	return []string{"ownership", "answers"}

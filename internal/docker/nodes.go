@@ -17,7 +17,8 @@ import (
 // which client made or removed a node, whatever answer the client got.
 type nodes struct {
 	view
-	lock *catalogue.Lock
+	lock     *catalogue.Lock
+	declared declared
 	// beyond records that a transaction of that number exists.
 	beyond func(zxid int64)
 
@@ -80,6 +81,12 @@ func (n *nodes) openSessions(client string) []session {
 // lockOf returns the lock whose entry the node at path is; "": none.
 func (n *nodes) lockOf(path string) string {
 	i := strings.LastIndexByte(path, '/')
+	if name, ok := n.declared.lockOf(path); ok {
+		if name == "" && i > 0 {
+			name, _ = n.declared.lockOf(path[:i])
+		}
+		return name
+	}
 	if i < 1 || i == len(path)-1 {
 		return ""
 	}
@@ -98,7 +105,7 @@ func (n *nodes) commit(leader string, t txn) {
 		n.dropLocked("several changes were sent as one")
 	case t.kind == opCloseSession:
 		n.end(leader, a)
-	case n.lockOf(t.path) == "":
+	case n.lockOf(t.path) == "" || n.isParent(t):
 	case t.creates():
 		if op := n.operationOf(t, a); op > 0 {
 			owner := int64(0)
@@ -113,6 +120,14 @@ func (n *nodes) commit(leader string, t txn) {
 			n.remove(leader, history.Remove, t.path, by)
 		}
 	}
+}
+
+// isParent reports whether a transaction is about a declared node that is no entry itself,
+// but may have entries as children.
+func (n *nodes) isParent(t txn) bool {
+	name, _ := n.declared.lockOf(t.path)
+	_, entry := n.live[t.path]
+	return name != "" && !entry && !t.ephemeral
 }
 
 // operationOf returns the operation of a transaction; 0: it is unknown, and nothing is

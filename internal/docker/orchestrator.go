@@ -210,7 +210,7 @@ func (p *primary) restart(ctx context.Context, s *mysqld) error {
 // its log than of its tables.
 func (s *mysqld) relog(ctx context.Context) error {
 	tables := []string{mysql.Table, auditTable}
-	logged := []string{mysql.Schema, auditSchema()[0]}
+	logged := []string{mysql.Schema, auditSchema(audited{})[0]}
 	if !s.primary.rows.observes() {
 		tables, logged = tables[:1], logged[:1]
 	}

@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
 // primary is the MySQL server that clients reach, always at the same address, with its
@@ -84,13 +86,16 @@ func (p *primary) lead(ctx context.Context, s *mysqld) error {
 	if p.rows.observes() {
 		err := p.look(ctx, s)
 		if err == nil {
-			found, err = rowsNow(ctx, s.db)
+			found, err = rowsNow(ctx, s.db, p.rows.of)
 		}
 		if err == nil {
 			p.audit, err = auditNow(ctx, s.db)
 		}
-		if err != nil {
+		switch {
+		case err != nil && p.rows.of.table == "":
 			return err
+		case err != nil: // the worker's table is gone, or is another one now
+			p.rows.drop("%v", err)
 		}
 	}
 	p.rows.become(s.name, found)
@@ -99,6 +104,29 @@ func (p *primary) lead(ctx context.Context, s *mysqld) error {
 	p.rising = false
 	clear(p.sessions)
 	s.setState(true, false)
+	return nil
+}
+
+// declare makes the primary report the rows of the table that a worker declares. Named
+// locks are in no table, and nobody reports them.
+func (p *primary) declare(ctx context.Context, entries []worker.Entry) error {
+	if len(entries) != 1 || entries[0].MySQL.GetLock {
+		return nil
+	}
+	m := entries[0].MySQL
+	of, s := audited{m.Table, m.Key, m.Owner}, p.leader()
+	if err := s.each(ctx, auditSchema(of)...); err != nil {
+		return &env.ProtocolError{Misuse: "the table has to be there when init is answered: " + err.Error()}
+	}
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	a, err := auditNow(ctx, s.db)
+	if err != nil {
+		return err
+	}
+	p.audit = a
+	p.rows.declare(of)
+	p.tasks.Go(p.follow)
 	return nil
 }
 

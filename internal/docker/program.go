@@ -21,10 +21,11 @@ type program struct {
 	links    []*link // to all servers, in the order of Environment.far
 	process  *worker.Process
 	features []string
-	clock    time.Duration // the worker's monotonic clock plus this is the time since run.made; see calibrate
-	clocked  bool          // clock is known
-	op       atomic.Int64  // index of the last operation
-	dead     atomic.Bool   // killed by a fault
+	entries  []worker.Entry // that it declares
+	clock    time.Duration  // the worker's monotonic clock plus this is the time since run.made; see calibrate
+	clocked  bool           // clock is known
+	op       atomic.Int64   // index of the last operation
+	dead     atomic.Bool    // killed by a fault
 	paused   atomic.Bool
 }
 
@@ -63,7 +64,6 @@ func (g *program) connect(servers []farServer) error {
 	return nil
 }
 
-// How long a worker may take for an immediate answer, for its start, and for a clean
 // replaceAnnounced makes the links replace the addresses of these servers.
 func (g *program) replaceAnnounced(servers []*server) {
 	to := map[string]string{}
@@ -78,6 +78,7 @@ func (g *program) replaceAnnounced(servers []*server) {
 	}
 }
 
+// How long a worker may take for an immediate answer, for its start, and for a clean
 // end.
 const (
 	atOnce   = 5 * time.Second
@@ -122,9 +123,9 @@ func (g *program) client(name string) *client {
 	return g.clients[0]
 }
 
-// init initialises the worker with the addresses of its servers, and stores its
-// features.
-func (g *program) init(targets map[string][]string) error {
+// init initialises the worker with the addresses of its servers, which are of a kind, and
+// stores what it can.
+func (g *program) init(targets map[string][]string, kind string) error {
 	cfg := g.run.cfg
 	a, err := g.process.Ask(worker.Request{
 		Op: worker.OpInit, Protocol: worker.Protocol,
@@ -133,7 +134,10 @@ func (g *program) init(targets map[string][]string) error {
 		Options: worker.LockOptions(cfg.Lock.ID, cfg.Options),
 	}, initTime)
 	if err == nil {
-		g.features = a.Features
+		g.features, g.entries = a.Features, a.Entries
+		if wrong := worker.CheckEntries(a.Entries, kind); wrong != nil {
+			return &env.ProtocolError{Misuse: "the answer to init: " + wrong.Error() + " (docs/worker.md)"}
+		}
 		if g.can(worker.FeatureClock) {
 			err = g.calibrate()
 		}

@@ -15,6 +15,7 @@ import (
 type rows struct {
 	view
 	server   string                // the primary's name
+	of       audited               // their table
 	reign    int                   // number of earlier primaries and restarts
 	asked    int64                 // number of requests to report everything that is done
 	answered int64                 // the last of these that was answered
@@ -120,6 +121,9 @@ func (r *rows) change(l auditLine) {
 		return
 	}
 	by, means := r.sent[l.session].op, r.sent[l.session].means
+	if r.of.table != "" {
+		means = meaningOf(l.before, l.after)
+	}
 	if by <= 0 {
 		r.dropLocked("%q was changed on connection %d, which belongs to no operation of a client", lock, l.session)
 		return
@@ -147,6 +151,28 @@ func (r *rows) change(l auditLine) {
 	case mysql.Prolonged:
 		r.report(history.Prolong, lock, was, by)
 	}
+}
+
+// isOwned reports whether a row has an owner.
+func isOwned(row *mysql.Row) bool { return row != nil && row.Owner.S != "" }
+
+// meaningOf returns what a change of a worker's row means for the grant of its lock: the
+// owner has the lock.
+func meaningOf(before, after *mysql.Row) mysql.Meaning {
+	switch {
+	case !isOwned(after):
+		return mysql.Frees
+	case !isOwned(before) || before.Owner != after.Owner:
+		return mysql.Grants
+	}
+	return mysql.Keeps
+}
+
+// declare begins to observe the rows of a worker's table.
+func (r *rows) declare(of audited) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.of, r.dropped = of, false
 }
 
 // become begins the reign of the server called name, with these rows if they are

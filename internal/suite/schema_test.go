@@ -123,7 +123,7 @@ var beyondSchema = map[string][]string{
 	"an invalid command":                         {"{worker: 'sh -c \"exec'}", "{worker: '# none'}"},
 	"mix of one kind":                            {"{lock: redis-setnx, faults: pause, mix: true}"},
 	"an option that the lock does not have":      {"{lock: redis-setnx, options: cap}"},
-	"a promise that is never judged":             {"{lock: redis-set-lua, promises: fencing}", "{lock: redis-set-lua, promises: fairness}", "{worker: a, promises: [exclusion, ownership]}"},
+	"a promise that is never judged":             {"{lock: redis-set-lua, promises: fencing}", "{lock: redis-set-lua, promises: fairness}"},
 	"a workload that the lock cannot be used in": {"{lock: redis-set-lua, workloads: finally}"},
 	"a fault that cannot strike the lock there":  {"{lock: redis-set-lua, faults: session-expiry}", "{lock: redis-set-lua, on: docker, faults: server-rate}", "{worker: a, faults: [pause, skew]}"},
 }

@@ -140,6 +140,7 @@ type Answer struct {
 	Name     string   `json:"name,omitempty"`
 	Features []string `json:"features,omitempty"`
 	Protocol *int     `json:"protocol,omitempty"` // of init, if the worker reports its version
+	Entries  []Entry  `json:"entries,omitempty"`  // of init: what the lock keeps in its store
 
 	Token   Token  `json:"token,omitempty"`
 	Extends bool   `json:"extends,omitempty"`  // of an acquire: its grant knows an extend
