@@ -70,6 +70,9 @@ type Handler struct {
 	Do    func(Answer)
 	Event func(Answer)
 	Late  func(Answer) // an answer to a request that its caller gave up
+	// Line gets each line instead of all the others. Then nothing is checked, and no
+	// request has a reply.
+	Line func(line string)
 	// Broken gets the first *env.ProtocolError, in its own goroutine.
 	Broken func(error)
 }
@@ -180,9 +183,14 @@ func (p *Process) read(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
+		if p.handler.Line != nil {
+			p.handler.Line(lines.Text())
+			continue
+		}
 		a, err := parse(lines.Bytes())
 		switch {
 		case err == nil:
+			a.Error, a.Text = p.publishable(a.Error), p.publishable(a.Text)
 			err = p.checkProtocol(a)
 		case p.silent():
 			err = notAnAnswer(err)
@@ -190,7 +198,6 @@ func (p *Process) read(out io.Reader) {
 			p.failWaiting(lines.Text(), err)
 			continue
 		}
-			a.Error, a.Text = p.publishable(a.Error), p.publishable(a.Text)
 		if violation := (*env.ProtocolError)(nil); errors.As(err, &violation) {
 			violation.Line = shown(lines.Text())
 			p.fail(violation)
@@ -198,7 +205,7 @@ func (p *Process) read(out io.Reader) {
 		}
 		p.handle(a)
 	}
-	if err := lines.Err(); err != nil { // a line without an end
+	if err := lines.Err(); err != nil && p.handler.Line == nil { // a line without an end
 		if p.silent() {
 			p.fail(notAnAnswer(err))
 		} else {
@@ -369,6 +376,12 @@ func (p *Process) Send(q Request) error {
 		return err
 	}
 	_, err = p.stdin.Write(append(b, '\n'))
+	return err
+}
+
+// SendLine writes a line as it is.
+func (p *Process) SendLine(line string) error {
+	_, err := p.stdin.Write([]byte(line + "\n"))
 	return err
 }
 

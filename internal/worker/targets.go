@@ -46,3 +46,12 @@ func (cs *conns) close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// TargetOf returns the kind of the servers that keep locks in a store of run --store.
+func TargetOf(store string) string {
+	switch store {
+	case TargetZooKeeper, TargetMySQL:
+		return store
+	}
+	return TargetRedis
+}
