@@ -122,7 +122,7 @@ func cellWords(c *results.Cell) string {
 		words += "; " + c.Cut
 	}
 	if aside != nil {
-		words += " (not promised, and violated: " + strings.Join(aside.Strings(), ", ") + ")"
+		words += "; also violated, but not promised: " + strings.Join(aside.Strings(), ", ")
 	}
 	return words
 }
