@@ -4,7 +4,6 @@ package adapters_test
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -46,18 +45,8 @@ func fails(t *testing.T, words ...string) bool {
 	if os.Getenv(child) != "" {
 		return false
 	}
-	binary, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(binary, "-test.run=^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), child+"=1")
-	cmd.Dir = t.TempDir() // the files of failed runs stay there
-	out, err := cmd.CombinedOutput()
-	if err == nil {
-		t.Errorf("lockcheck found nothing:\n%s", out)
-	}
-	story := strings.Join(strings.Fields(string(out)), " ") // without line breaks
+	out := childFails(t, t.TempDir())
+	story := strings.Join(strings.Fields(out), " ") // without line breaks
 	for _, w := range words {
 		if !strings.Contains(story, w) {
 			t.Errorf("the output does not contain %q:\n%s", w, out)
