@@ -5,6 +5,7 @@ package workers_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -76,6 +77,54 @@ func TestPython(t *testing.T) {
 			}
 			if !slices.Contains(p.Observes(), "ownership") {
 				t.Error("the worker declares its entries, and they are not observed")
+			}
+		})
+	}
+}
+
+// A release of redis-py that got no answer cannot be repeated: the Lock has forgotten its
+// token. Without a timeout, the default, the lock is never free again; with one it is free
+// when that is over. docs/findings.md has this finding.
+func TestRedisPyCannotRepeatARelease(t *testing.T) {
+	dockertest.Require(t)
+	dockertest.Module(t, "redis")
+	for _, forever := range []bool{false, true} {
+		worker := []string{dockertest.Python, "redis-py/worker.py"}
+		if forever {
+			worker = append(worker, "--forever")
+		}
+		t.Run(worker[len(worker)-1], func(t *testing.T) {
+			const lease = time.Second
+			p, err := docker.New(t.Context(), env.Config{
+				Lease: lease, Clients: []string{"c1", "c2"}, Names: []string{"a"}, Worker: worker,
+			}, &resource{}, docker.Options{Log: t.Output()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			p.Go(func() {
+				c1, c2 := p.Client("c1"), p.Client("c2")
+				if _, err := c1.Acquire(env.Op{Index: 1, Lock: "a"}, 10*time.Second); err != nil {
+					t.Errorf("acquire: %v", err)
+				}
+				if err := p.Stop("redis-1", false); err != nil {
+					t.Error(err)
+				}
+				if err := c1.Release(env.Op{Index: 2, Lock: "a", Acquire: 1}); err == nil || locks.IsDefinite(err) {
+					t.Errorf("release without a server: %v", err)
+				}
+				if err := p.Start("redis-1"); err != nil {
+					t.Error(err)
+				}
+				if err := c1.Release(env.Op{Index: 3, Lock: "a", Acquire: 1}); err == nil || !strings.Contains(err.Error(), "Cannot release an unlocked lock") {
+					t.Errorf("second release: %v", err)
+				}
+				if _, err := c2.Acquire(env.Op{Index: 4, Lock: "a"}, 5*lease); forever != errors.Is(err, locks.ErrNotAcquired) {
+					t.Errorf("acquire after that: %v", err)
+				}
+			})
+			if err := p.Run(); err != nil {
+				t.Error(err)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package dockertest
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"slices"
 	"testing"
@@ -57,6 +58,17 @@ func Program(t testing.TB, name string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
 		absent(t, err)
+	}
+}
+
+// Python is Debian's Python: it finds the libraries that Debian has packages of.
+const Python = "/usr/bin/python3"
+
+// Module skips a test that needs a library of Python that is not installed.
+func Module(t testing.TB, name string) {
+	t.Helper()
+	if out, err := exec.Command(Python, "-c", "import "+name).CombinedOutput(); err != nil {
+		absent(t, fmt.Errorf("%s -c 'import %s': %w: %s", Python, name, err, out))
 	}
 }
 
