@@ -80,7 +80,8 @@ func (s *server) unblock(is func(blocked) bool) *message {
 // drop forgets a closed connection.
 func (s *server) drop(c *conn) {
 	s.net.outside.Front(s.name).Drop(c.front)
-	if m := s.unblock(func(x blocked) bool { return x.conn == c }); m != nil {
+	m := s.unblock(func(x blocked) bool { return x.conn == c })
+	if m != nil && !m.wired.timeout { // else a paused server has it in its inbox
 		s.net.release(m)
 	}
 }
