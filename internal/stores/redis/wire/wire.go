@@ -6,9 +6,10 @@
 // model it answers as Redis 7.0 does, word for word. Commands that it lacks end with
 // an error that names them.
 //
-// Differences that remain: the order of a set's members, unless all are integers; texts of Lua's own errors; numbers above 10^14 or with more
-// than 14 digits that Lua's .. operator appends to a string; the commands that Missing
-// names; times to live of more than 292 years.
+// Differences that remain: the order of a set's members, unless all are integers; texts of
+// Lua's own errors; numbers above 10^14 or with more than 14 digits that Lua's .. operator
+// appends to a string; the commands that Missing names; times to live of more than 292
+// years.
 package wire
 
 import "github.com/lockcheck/lockcheck/internal/stores/redis"
