@@ -101,10 +101,14 @@ func (o *openEngine) Execute(_ context.Context, plan *harness.Plan, _ string) (*
 	if e.seen != nil {
 		e.seen(plan)
 	}
-	if _, known := catalogue.FindLock(plan.Lock); !known { // a worker's own lock
-		other := *plan
-		other.Lock, other.Worker, plan = "redis-set-del", nil, &other
+	other := *plan // a worker has no code here: one of our locks replaces its lock
+	switch lock, known := catalogue.FindLock(plan.Lock); {
+	case !known:
+		other.Lock, other.Worker = "redis-set-del", nil
+	case plan.Worker != nil:
+		other.Use(&lock)
 	}
+	plan = &other
 	j, fit, err := harness.Simulate(sim.Simulator, plan)
 	if e.breaks != nil && err == nil {
 		if err = e.breaks(call); err != nil {
