@@ -329,14 +329,11 @@ func (l *locker) check(err error) error {
 	return err
 }
 
-// patience is how long, in T, the user's code may go on after its context has ended.
-const patience = 10
-
 // run lets f run outside, and returns true when it has ended. Its context ends after
 // limit. It returns false if f goes on long after that.
 func (l *locker) run(limit time.Duration, f func(context.Context)) bool {
 	w := l.client.world
-	until := w.Now() + limit + patience*w.cfg.Lease
+	until := w.Now() + limit + userlock.Patience*w.cfg.Lease
 	return l.host.Beside(until, func(x *sim.Waker) {
 		w.later(func() {
 			l.client.work(func() {
@@ -430,7 +427,7 @@ func (x *lease) call(what string, f func(context.Context) error) (err error) {
 	if !l.run(2*l.client.world.cfg.Lease, func(ctx context.Context) {
 		err = userlock.Guard(what, func() error { return f(ctx) })
 	}) {
-		err = &userlock.Misuse{Words: fmt.Sprintf("%s has not returned, %v after its context ended", what, patience*l.client.world.cfg.Lease)}
+		err = &userlock.Misuse{Words: fmt.Sprintf("%s has not returned, %v after its context ended", what, userlock.Patience*l.client.world.cfg.Lease)}
 	}
 	return l.check(err)
 }

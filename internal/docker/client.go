@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/userlock"
 	"github.com/lockcheck/lockcheck/internal/worker"
 	"github.com/lockcheck/lockcheck/locks"
 )
@@ -144,6 +145,9 @@ const graceTime = time.Second
 func (c *client) do(r openOperation, q worker.Request, limit time.Duration) (worker.Answer, error) {
 	q.TimeoutMS = max(cmp.Or(q.TimeoutMS, r.limit.Milliseconds(), limit.Milliseconds()), 1)
 	limit += graceTime
+	if len(c.run.cfg.Worker) == 0 { // its timeouts are no matter of the protocol
+		limit += userlock.Patience * c.run.cfg.Lease
+	}
 	q.Op, q.Client, q.Lock = cmp.Or(q.Op, r.kind), c.name, r.op.Lock
 	q.Run, q.Entry = r.entry.run, r.entry.number
 	if r.kind != history.Acquire && r.kind != history.Try {

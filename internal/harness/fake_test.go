@@ -230,6 +230,31 @@ func TestNewsBeforeTheRunBeginsIsNotRecorded(t *testing.T) {
 	}
 }
 
+// A late answer is recorded with its acquire, which has no grant.
+func TestALateAnswerIsRecorded(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Clients, p.Acquires, p.Lease, p.Faults = []string{"c1"}, 3, 200*time.Millisecond, nil
+	var late []int64
+	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
+		say := func(op int) {
+			late = append(late, int64(op))
+			o.Report(history.Entry{Client: "c1", F: history.Late, Lock: LockName, Op: history.Some(int64(op)), Text: "acquire answered late: ok"})
+		}
+		return &fakeEnvironment{start: time.Now(), client: fakeClient{acquires: say}}, nil
+	}, nil, nil)
+	must(t, err)
+	must(t, history.Check(h))
+	var recorded []int64
+	for _, e := range h.Entries {
+		if e.F == history.Late {
+			recorded = append(recorded, e.Op.V)
+		}
+	}
+	if len(late) == 0 || !slices.Equal(recorded, late) {
+		t.Errorf("recorded: %v, want %v", recorded, late)
+	}
+}
+
 // A place in the queue belongs to an open acquire, and names it.
 func TestAPlaceInTheQueueNamesItsAcquire(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)

@@ -341,6 +341,7 @@ func (r *recorder) Report(e history.Entry) {
 		return
 	}
 	switch op, about := int(e.Op.V), e.Op.Set && e.Grant == 0; {
+	case e.F == history.Late:
 	case e.F == history.Queued:
 		if op == 0 || op != c.asks || c.killed() {
 			return

@@ -10,6 +10,10 @@ import (
 	"time"
 )
 
+// Patience is how long, in T, the user's code may go on after its context has ended: a
+// function without a context waits as long as it likes, and what it then gets is used.
+const Patience = 10
+
 // Maker makes the lock of one client. It is called once for each client of a run.
 type Maker func(Site) (Lock, error)
 
