@@ -126,7 +126,7 @@ func (s *source) build(binary, goos, arch string) error {
 // it leads to, directly or through other pages. Tests among them are left out.
 var pages = []string{
 	"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "deploy", "examples", "tools/base-image",
-	"internal/suite/lockcheck.schema.json", "internal/worker/protocol.go",
+	"internal/suite/lockcheck.schema.json", "internal/worker/protocol.go", "adapters/README.md", "adapters/testdata/findings",
 	":(exclude)docs/*.go", ":(exclude)deploy/*.go", ":(exclude)examples/*.go", ":(exclude)deploy/kubernetes/schema",
 }
 
