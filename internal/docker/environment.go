@@ -65,6 +65,14 @@ func (e *Environment) find(name string) (*client, error) {
 	return nil, fmt.Errorf("docker: no client %q", name)
 }
 
+// Starved implements env.Busy.
+func (e *Environment) Starved() (longest time.Duration) {
+	for _, g := range e.programs {
+		longest = max(longest, g.process.Starved())
+	}
+	return longest
+}
+
 // Client returns the named client, which the configuration has.
 func (e *Environment) Client(name string) env.Client {
 	c, _ := e.find(name)

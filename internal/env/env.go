@@ -122,6 +122,13 @@ type NameReleaser interface {
 	ReleaseName(op Op) error
 }
 
+// Busy is an Environment on a machine that may be too busy for its clients.
+type Busy interface {
+	// Starved returns for how long a client's process has waited for a processor since
+	// the last call: the one that has waited longest.
+	Starved() time.Duration
+}
+
 // Op is the operation of the history that a call belongs to.
 type Op struct {
 	Index       int // of its invoke; server events that it causes have By = Index

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"time"
 )
 
 // ownGroup does nothing: a worker ends with its input.
@@ -36,6 +37,9 @@ func killGroup(pid int) error {
 
 func stopGroup(int) error     { return unsupported("stopping a worker") }
 func continueGroup(int) error { return unsupported("continuing a worker") }
+
+// Starved returns 0: unknown.
+func (p *Process) Starved() time.Duration { return 0 }
 
 func unsupported(what string) error {
 	return fmt.Errorf("%s on %s: %w", what, runtime.GOOS, errors.ErrUnsupported)

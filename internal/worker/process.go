@@ -47,6 +47,7 @@ type Process struct {
 	handler Handler
 	secrets *strings.Replacer // takes secrets out of what the worker says
 	pid     int
+	waited  map[string]time.Duration // see Starved
 	stdin   *os.File
 	done    chan struct{} // closed when the process has ended and all its output was read
 

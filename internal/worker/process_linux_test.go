@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,31 @@ func shell(t *testing.T, h Handler, script string) *Process {
 		}
 	})
 	return p
+}
+
+// Two processes that never wait share one processor with a third: it has to wait for its
+// turn, and Starved says so.
+func TestStarved(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("taskset"); err != nil {
+		t.Skip(err)
+	}
+	var all []*Process
+	for range 3 {
+		all = append(all, shell(t, Handler{}, "exec taskset -c 0 sh -c 'while :; do :; done'"))
+	}
+	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+		if all[0].Starved() > 0 && all[1].Starved() > 0 && all[2].Starved() > 0 {
+			break
+		}
+		if time.Since(start) > time.Minute {
+			t.Fatal("nobody waits")
+		}
+	}
+	must(t, all[0].Kill())
+	if d := all[0].Starved(); d != 0 {
+		t.Errorf("a process that has ended waited %v", d)
+	}
 }
 
 func TestAsk(t *testing.T) {
