@@ -178,6 +178,7 @@ func realCommand(dir, name string, flags ...string) *exec.Cmd {
 func TestRealServersConfirmViolations(t *testing.T) {
 	for _, name := range []string{"redis", "zookeeper", "mysql"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dockertest.Require(t)
 			dir := t.TempDir()
 			out, err := "", error(nil)
@@ -218,6 +219,7 @@ func TestRealServers(t *testing.T) {
 		"no lock":   "lockcheck: the factory returned a Lock without Acquire",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dockertest.Require(t)
 			out, err := realCommand(t.TempDir(), name).CombinedOutput()
 			if passes := err == nil; passes == (name == "misuse" || name == "no lock") {

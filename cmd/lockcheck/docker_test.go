@@ -163,6 +163,7 @@ func TestKill9LeavesNothingThatCleanDoesNotRemove(t *testing.T) {
 }
 
 func TestAStrangersWorkerGoesThroughTheSameFaults(t *testing.T) {
+	t.Parallel()
 	dockertest.Program(t, "python3")
 	lockcheck := binary(t)
 	worker := "python3 ../../examples/workers/python/worker.py"
@@ -261,6 +262,7 @@ func TestAFaultThatIsTooSlowForTheSessions(t *testing.T) {
 
 // A lock on an ensemble keeps its promise while members die, the leader among them.
 func TestALockOnAnEnsembleThatLosesMembers(t *testing.T) {
+	t.Parallel()
 	lockcheck, out := binary(t), t.TempDir()
 	r := command(t, lockcheck, "run", "zk-recipe", "--on", "docker", "--fault", "failover", "--runs", "3", "--fencing",
 		"--promise", "fencing,resource,ownership", "--out", out)

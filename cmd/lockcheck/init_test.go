@@ -168,6 +168,7 @@ func TestMistakesInASuite(t *testing.T) {
 // its promise: the suite reports it, prints the story and keeps the counterexample.
 // With the line fixed, the counterexample is replayed and passes.
 func TestAnEmptyFolderABrokenLineAndAMendedOne(t *testing.T) {
+	t.Parallel()
 	dockertest.Program(t, "python3")
 	lockcheck, dir := binary(t), t.TempDir()
 	inFolder(t, dir, lockcheck, "init").wants(t, held)

@@ -288,12 +288,21 @@ func (j *Judged) lateServer() string {
 	return ""
 }
 
+// stoodStill returns a message if the machine stood still: a lease may have ended that a
+// client believed in.
+func (j *Judged) stoodStill() string {
+	if slices.ContainsFunc(j.History.Entries, func(e history.Entry) bool { return e.F == history.Stall }) {
+		return ", and the machine stood still meanwhile"
+	}
+	return ""
+}
+
 // slowMachine returns why a slow machine alone may have violated these properties in j, where
 // no fault strikes; "": it cannot be the reason. In real time a lease can end before its holder
 // is done, and a lock that is not correct, as that of every case but a control, may break then.
 func (j *Judged) slowMachine(bad []checker.Property, correct bool) string {
-	if slices.ContainsFunc(j.History.Entries, func(e history.Entry) bool { return e.F == history.Stall }) {
-		return ", and the machine stood still meanwhile"
+	if still := j.stoodStill(); still != "" {
+		return still
 	}
 	if !correct && j.Plan.On != "sim" || !slices.ContainsFunc(bad, func(p checker.Property) bool { return p != checker.Handover && p != checker.Liveness }) {
 		return ", as on a machine that is too slow"
@@ -314,7 +323,7 @@ func (s *ScheduleResult) unexpected(j *Judged) (list []checker.Property) {
 
 // judgeRemedy compares a remedied run with the properties that the remedy keeps.
 func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
-	late, before := s.Remedied.lateServer(), r.RemedyReason
+	late, before := s.Remedied.lateServer()+s.Remedied.stoodStill(), r.RemedyReason
 	unreliable := late != "" || s.forbiddenEvent(s.Remedied) != ""
 	worst := func(remedy, format string, args ...any) {
 		if unreliable {

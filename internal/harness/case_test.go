@@ -194,6 +194,7 @@ func TestFailuresOfASlowMachineAreOnlyMissed(t *testing.T) {
 		{"nothing", "redis-single-crash-everysec", nil, nil, false, false, "valid"},
 		{"the remedy breaks", "redis-single-crash-everysec", nil, nil, true, false, "violated"},
 		{"the remedy breaks after a long restart", "redis-single-crash-everysec", nil, overdue, true, true, "unknown"},
+		{"the remedy breaks while the machine stands still", "redis-single-crash-everysec", nil, stalled, true, true, "unknown"},
 		{"a late turn without the fault", "mysql-fair-dead-waiters", disturbed, nil, false, true, "valid"},
 		{"an overlap without the fault", "redis-get-del-race", disturbed, nil, false, false, "valid"},
 		{"an overlap without the fault, in real time", "redis-get-del-race", disturbed, nil, false, true, "valid"},
