@@ -46,7 +46,7 @@ func (t *timeline) compareTokens(floor []int32) Verdict {
 		if h.token == 0 {
 			continue
 		}
-		if f := floor[h.op]; f != 0 && t.holds[f-1].token >= h.token && !sameToken(&t.holds[f-1], h) {
+		if f := floor[h.op]; f != 0 && t.holds[f-1].token >= h.token && !t.sameToken(&t.holds[f-1], h) {
 			return violated(Fencing, t.staleToken(&t.holds[f-1], h))
 		}
 		if seen == nil && h.token <= top[h.lock] {
@@ -57,7 +57,7 @@ func (t *timeline) compareTokens(floor []int32) Verdict {
 		}
 		if seen != nil {
 			k := key{h.lock, h.token}
-			if j, ok := seen[k]; ok && !sameToken(&t.holds[j], h) {
+			if j, ok := seen[k]; ok && !t.sameToken(&t.holds[j], h) {
 				return violated(Fencing, t.staleToken(&t.holds[j], h))
 			}
 			seen[k] = int32(i)
@@ -69,7 +69,21 @@ func (t *timeline) compareTokens(floor []int32) Verdict {
 
 // sameToken reports whether a and b may share their token, because one entry of the
 // store has both.
-func sameToken(a, b *hold) bool { return a.token == b.token && a.nest == b.nest }
+func (t *timeline) sameToken(a, b *hold) bool {
+	return a.token == b.token && t.entryOf(a) == t.entryOf(b)
+}
+
+// entryOf returns the outermost hold on the entry of h. A client may get h while it is
+// being killed. Then the hold around h has ended with the kill, but the client has
+// neither released nor lost it.
+func (t *timeline) entryOf(h *hold) int32 {
+	for id := h.before; h.stillborn() && id != none && t.holds[id].end == h.end; id = t.holds[id].before {
+		if a := &t.holds[id]; a.proc == h.proc && a.lock == h.lock && h.begin < a.released && !a.lost {
+			return t.entryOf(a)
+		}
+	}
+	return h.nest
+}
 
 func (t *timeline) staleToken(a, b *hold) *Witness {
 	first, second := t.pair(a.proc, b.proc)

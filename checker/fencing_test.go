@@ -93,6 +93,51 @@ var fencingSpecs = []spec{
 		2 c2 acquire ok token=6
 		3 c1 acquire
 		4 c1 acquire ok token=6`, `violated 4,6: c2 was granted the lock at 2.000 s with token 6, and c1 at 4.000 s with the same token.`},
+	{"a nested acquire that comes back while its client is killed", `
+		0 c1 acquire
+		1 c1 acquire ok token=5
+		2 c1 acquire
+		3 nemesis kill id=1 on=c1
+		4 c1 acquire ok token=5
+		5 nemesis kill-done id=1 on=c1`, "valid"},
+	{"both grants come back while their client is killed", `
+		0 c1 acquire
+		1 nemesis kill id=1 on=c1
+		2 c1 acquire ok token=5
+		3 c1 acquire
+		4 c1 acquire ok token=5
+		5 nemesis kill-done id=1 on=c1`, "valid"},
+	{"a client that is killed releases a nested grant and gets it again", `
+		0 c1 acquire
+		1 c1 acquire ok token=5 grant=1
+		2 c1 acquire
+		3 c1 acquire ok token=5 grant=2
+		3 c1 release grant=2
+		3 c1 release ok
+		4 c1 acquire
+		5 nemesis kill id=1 on=c1
+		6 c1 acquire ok token=5 grant=3
+		6 c1 release grant=3
+		6 c1 release ok
+		7 c1 acquire
+		8 c1 acquire ok token=5 grant=4
+		9 nemesis kill-done id=1 on=c1`, "valid"},
+	{"a client that is killed releases and acquires again", `
+		0 c1 acquire
+		1 c1 acquire ok token=5 grant=1
+		2 nemesis kill id=1 on=c1
+		3 c1 release grant=1
+		3 c1 release ok
+		4 c1 acquire
+		5 c1 acquire ok token=5 grant=2
+		6 nemesis kill-done id=1 on=c1`, `violated 2,7: c1 was granted the lock at 1.000 s with token 5, and c1 at 5.000 s with the same token.`},
+	{"a client that was killed before gets its old token", `
+		0 c1 acquire
+		1 c1 acquire ok token=5
+		2 nemesis kill id=1 on=c1
+		3 nemesis kill-done id=1 on=c1
+		4 c1' acquire
+		5 c1' acquire ok token=5`, `violated 2,6: c1 (process 1) was granted the lock at 1.000 s with token 5, and c1 (process 2) at 5.000 s with the same token.`},
 	{"grants without a token are left out", `
 		0 c1 acquire
 		1 c1 acquire ok token=1
