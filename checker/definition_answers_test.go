@@ -85,7 +85,9 @@ func (d *defined) stored() *store {
 			}
 			s.serve(by, pos)
 		case history.Prolong:
-			s.serve(by, pos)
+			if d.sameClient(e.Op, e.By) {
+				s.serve(by, pos)
+			}
 		case history.Remove, history.Lose, history.Expire:
 			s.leave(made, pos)
 		}

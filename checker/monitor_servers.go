@@ -33,7 +33,9 @@ func (m *Monitor) act(e *history.Entry) {
 			m.put(by, e.Time)
 		}
 	case prolonged:
-		m.serve(by)
+		if made == none || by != none && m.calls[made].client == m.calls[by].client {
+			m.serve(by)
+		}
 	}
 }
 
