@@ -137,6 +137,19 @@ var exclusionSpecs = []spec{
 		4 nemesis kill id=1 on=c2
 		5 c2 release
 		6 c2 release info error=crashed`, `violated 3,4,5: c2 was granted the lock at 2.000 s and held it until 4.000 s, and c1 was granted it at 3.000 s.`},
+	{"a kill in a pause that began in an earlier life", `
+		0 c1 acquire
+		1 nemesis pause id=1 on=c1
+		2 nemesis pause-end id=1 on=c1
+		3 c1 acquire ok
+		4 c2 acquire
+		5 c2 acquire ok
+		6 c1 extend
+		7 c1 extend ok
+		8 nemesis exit on=c1
+		9 c1' acquire
+		10 nemesis kill id=2 on=c1
+		11 nemesis pause-end-done id=1 on=c1`, `violated 4,6,8: c1 was granted the lock at 3.000 s and held it until 7.000 s, and c2 was granted it at 5.000 s.`},
 	{"a client that says something between the lines of its kill held until the first", `
 		0 c2 acquire
 		1 c2 acquire ok

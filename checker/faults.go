@@ -136,6 +136,9 @@ func (t *timeline) die(f *fault) {
 			c = t.clientNamed(name)
 		}
 		pos := int32(later.pauses.Since(name, int(f.start)))
+		if !t.clients[c].dead { // the pause may have begun in an earlier life
+			pos = max(pos, t.clients[c].died)
+		}
 		t.endHolds(ending{client: c, line: f.start, from: pos, sure: sure})
 		t.endWaits(c, f.start)
 		t.endPlaces(c, pos)

@@ -307,7 +307,11 @@ func (l *lines) nemesis(pos int, e *history.Entry) {
 	switch e.F {
 	case "kill", "poweroff":
 		for _, name := range e.On {
-			l.bury(l.clientOf(name), l.pauses.Since(name, pos), l.kills.Sure(pos))
+			c, from := l.clientOf(name), l.pauses.Since(name, pos)
+			if !c.dead {
+				from = max(from, c.died) // an earlier life ended there
+			}
+			l.bury(c, from, l.kills.Sure(pos))
 		}
 	case history.Exit:
 		for _, name := range e.On {
