@@ -13,8 +13,7 @@ import (
 // of c2's acquire, or if the store gave it the smaller number. It is overtaken if it
 // still waits there when c2's acquire comes back ok: its own has not come back, its
 // client lives, and its place was not lost. An acquire without a line that gave it a
-// place is neither overtaken nor does it starve. If c2 enters while another client
-// holds, that is a matter of exclusion.
+// place is neither overtaken nor does it starve.
 func fairness(t *timeline) Verdict {
 	if !t.head.Order && len(t.places) == 0 {
 		return notApplicable(Fairness, "the lock does not promise order (the header's \"order\"), and no acquire says when it had a place in the queue (queued)")

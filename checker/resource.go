@@ -6,9 +6,9 @@ import "github.com/lockcheck/lockcheck/history"
 // one critical section is one read-modify-write.
 //
 // The resource's own lines decide, because they stand where the accesses took effect.
-// Without them the clients' lines are judged. A value that a nested hold reads or
-// writes is also known to the holds around it. A write of a grant that has neither
-// read nor written is not judged. A read without an answer gives its grant no value.
+// Without them the clients' lines are judged. Nested holds know the same value. A write
+// of a grant that has neither read nor written is not judged. A read without an answer
+// gives its grant no value.
 func resource(t *timeline) Verdict {
 	if len(t.accesses) == 0 {
 		return resourceByClients(t)
