@@ -128,7 +128,7 @@ func (t *timeline) untouched(h *hold) int32 {
 	if len(t.faults) == 0 {
 		return stop
 	}
-	t.findStrikes().some(t.procs[h.proc].client, h.begin+1, h.end-1, func(i int32) bool {
+	t.findStrikes().some(t.procs[h.proc].client, h.begin+1, stop-1, func(i int32) bool {
 		stop = max(t.finders.struck[i].sure, h.begin)
 		return true
 	})

@@ -266,6 +266,12 @@ var livenessSpecs = []spec{
 		3 nemesis pause id=1 on=c2
 		4 c2 acquire
 		50 nemesis ended`, "valid"},
+	{"a client that hangs and then exits does not work", granted1 + `
+		2 nemesis hang id=1 on=c1
+		3 nemesis hang-end id=1 on=c1
+		4 c2 acquire
+		50 nemesis exit on=c1
+		51 c2 acquire ok`, `violated 5,7: c2 waited for the lock from 4.000 s to 51.000 s, and no client was granted it in these 47.000 s; 30.000 s (3 T) are allowed.`},
 	{"T is not known", `
 		.lease 0s
 		0 c1 acquire
