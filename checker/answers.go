@@ -13,7 +13,7 @@ import (
 //     entry that its process has already. A grant may stand on the entries of another
 //     acquire of its client, if its ok names that acquire.
 //   - After a release that was ok the grant's entries are gone, or a request removes
-//     them later, no matter whose (see outstays and kept).
+//     them later, no matter whose (see unreleased).
 //   - An extend that was ok, and a renewal that the client reports, prolonged a grant
 //     that no other client had got meanwhile (see gap). This is judged from the lines
 //     of clients alone, whether or not the servers were observed.
@@ -67,10 +67,7 @@ func (s *stored) lie(id int32) *Witness {
 		if o.done < s.back[made] {
 			return nil
 		}
-		if e := s.outstays(id, made); e != none {
-			return s.falseRelease(o, e)
-		}
-		if e := s.kept(made, o.done); e != none {
+		if e := s.unreleased(id, made); e != none {
 			return s.falseRelease(o, e)
 		}
 	}

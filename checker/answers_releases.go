@@ -2,28 +2,50 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// outstays returns an entry of the acquire made which proves that the ok of the
-// release id was untrue, or none. The entry was there from before the release was
-// invoked until after its ok, and then ended by itself: its time or its session was
-// over. So no request of the release removed it. If the grant has entries on several
-// servers, this has to hold on a majority of them.
-func (s *stored) outstays(id, made int32) int32 {
-	o := &s.ops[id]
-	n, entry := 0, none
-	for i, x := range s.staysOf(made) {
-		if x.from < o.invoke && o.done < x.to && s.endedByItself(x, &s.holds[o.hold]) {
-			n, entry = n+1, i
-		}
+// unreleased returns an entry of the acquire made which proves that the ok of the
+// release id was untrue, or none: one that outstays the release, or is kept. If the
+// grant has entries on several servers, this has to hold on a majority of them. Where
+// the header does not declare the servers, one entry that is kept is enough.
+func (s *stored) unreleased(id, made int32) int32 {
+	servers, ended := s.outstays(id, made)
+	n := len(servers) - s.blind[id]
+	if ended != none && n >= s.majority(made) {
+		return ended
 	}
-	if entry == none || n-s.blind[id] < s.majority(made) {
+	all, left := s.kept(made, s.ops[id].done, servers)
+	if left == none || s.head.Nodes > 0 && n+len(all)-len(servers) < s.majority(made) {
 		return none
 	}
-	return entry
+	return left
+}
+
+// outstays returns the last one of the entries of the acquire made that were there from
+// before the release id was invoked until after its ok, and then ended by themselves:
+// their time or their session was over. So no request of the release removed them. It
+// also returns their servers.
+func (s *stored) outstays(id, made int32) (servers []string, entry int32) {
+	o := &s.ops[id]
+	entry = none
+	for i, x := range s.staysOf(made) {
+		if x.from < o.invoke && o.done < x.to && s.endedByItself(x, &s.holds[o.hold]) {
+			servers, entry = s.also(servers, x), i
+		}
+	}
+	return servers, entry
+}
+
+// also returns servers with that of x.
+func (s *stored) also(servers []string, x *stay) []string {
+	if name := s.entry(x.from).Process.Name; !slices.Contains(servers, name) {
+		servers = append(servers, name)
+	}
+	return servers
 }
 
 // endedByItself reports whether the entry x of the grant h ended because its time or
@@ -60,28 +82,21 @@ func (s *stored) majority(made int32) int {
 // clock may be slow.
 func outlasts(lease time.Duration) time.Duration { return lease + lease/10 }
 
-// kept returns an entry of the acquire op that is there at the end of the history, at
-// least T and a tenth after pos and after the entry came. It returns none if there is
-// no such entry, if it is not on a majority of the servers that the header declares, or
-// if the header does not declare T. An entry that came only after
-// the release, or came back because a server lost its removal, may stay as long from
-// then on.
-func (s *stored) kept(op, pos int32) int32 {
-	if s.lease == 0 {
-		return none
-	}
-	n, entry := 0, none
+// kept returns the first one of the entries of the acquire op that are there at the end
+// of the history, at least T and a tenth after pos and after the entry came. It returns
+// none if the header does not declare T. An entry that came only after the release, or
+// came back because a server lost its removal, may stay as long from then on. It also
+// returns servers with those of the entries.
+func (s *stored) kept(op, pos int32, servers []string) (all []string, entry int32) {
+	all, entry = servers, none
 	for id, x := range s.staysOf(op) {
-		if x.to == s.size() && s.end-max(s.at(pos), s.at(x.from)) >= outlasts(s.lease) {
-			if n++; n == 1 {
+		if s.lease > 0 && x.to == s.size() && s.end-max(s.at(pos), s.at(x.from)) >= outlasts(s.lease) {
+			if all = s.also(all, x); entry == none {
 				entry = id
 			}
 		}
 	}
-	if s.head.Nodes > 0 && n < s.majority(op) {
-		return none
-	}
-	return entry
+	return all, entry
 }
 
 func (s *stored) falseRelease(o *op, e int32) *Witness {

@@ -90,6 +90,18 @@ var releaseSpecs = []spec{
 		3 n1 remove of=c1 by=c1 key=k
 		4 c1 release ok
 		30 c2 acquire`, "valid"},
+	{"on a majority of the declared servers the entry ends or stays", `
+		.nodes 3
+		0 c1 acquire
+		1 n1 grant of=c1 by=c1 key=k
+		1 n2 grant of=c1 by=c1 key=k
+		1 n3 grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		3 n1 remove of=c1 by=c1 key=k
+		4 c1 release ok
+		11 n2 expire of=c1 key=k
+		30 c2 acquire`, `violated 4,6,8: c1 was told at 4.000 s that it released the lock, but the entry that n3 made for it at 1.000 s was still there at 30.000 s.`},
 	{"an extend whose ok came between the lines of a kill", keyed + `
 		3 c2 acquire
 		4 redis grant of=c2 by=c2 key=k
