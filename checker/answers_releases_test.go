@@ -243,6 +243,20 @@ var renewalSpecs = []spec{
 		38 c1 extend ok until=48
 		39 c1 extend
 		39 c1 extend ok until=49`, `violated 2,8,9,10: c1 was told at 38.000 s that it still held the lock, which it was granted at 0.000 s, but c3 was granted it at 27.000 s, in between.`},
+	{"an extend that names its grant only when it comes back", `
+		.observes
+		0 c1 acquire
+		0 c1 acquire ok until=10 grant=1
+		1 c2 acquire
+		11 c2 acquire ok until=21 grant=2
+		12 c2 release grant=2
+		12 c2 release ok
+		13 c1 acquire
+		13 c1 acquire ok until=23 grant=3
+		14 c1 release grant=3
+		14 c1 release fail error=not-held
+		15 c1 extend
+		15 c1 extend ok grant=3`, "n/a: the history does not say what the servers did to the entries of their stores"},
 	{"readers do not end each other's grants", `
 		.observes
 		0 c1 acquire shared=true

@@ -226,7 +226,7 @@ func (l *lines) complete(pos int, e *history.Entry, r *request) {
 	case v == acquire && e.Type == history.Info && e.Grant != 0:
 		l.unsure[e.Grant] = r.newClaim()
 	case v == extend && e.Type == history.OK:
-		if r.claim == nil {
+		if e.Grant != 0 {
 			r.claim = l.byGrant[e.Grant]
 		}
 		l.goesOn(pos, e, r.claim)

@@ -191,7 +191,7 @@ func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
 		t.gaveBack(o.hold, pos)
 	case o.verb == extend && e.Type == history.OK:
 		t.extended++
-		if o.hold == none && e.Grant != 0 { // confirmed since the invoke, or now
+		if e.Grant != 0 { // it may be confirmed since the invoke, or now, or named now
 			o.hold = t.holdOf.get(e.Grant)
 		}
 		if o.hold == none {
