@@ -8,7 +8,8 @@ import (
 )
 
 // refusals tells of a client that was refused at every try, while other clients were
-// granted the lock between its tries. It returns false for any other witness.
+// granted the lock between its tries, and none held it at any of them. It returns false
+// for any other witness.
 func (p *plot) refusals(witness []int) bool {
 	first, last := witness[0], witness[len(witness)-1]
 	who := client(&p.d.h.Entries[first])
@@ -17,7 +18,8 @@ func (p *plot) refusals(witness []int) bool {
 		if o.client != who || !o.asks() || o.invoke < first || o.invoke > last {
 			continue
 		}
-		if o.outcome != history.Fail {
+		held := func(g *grant) bool { return g.got < o.done && (g.end == none || g.end > o.invoke) }
+		if o.outcome != history.Fail || slices.ContainsFunc(p.d.grants, held) {
 			return false
 		}
 		tries = append(tries, o)
@@ -35,6 +37,6 @@ func (p *plot) refusals(witness []int) bool {
 	p.granted(p.d.grants[i], ", between two of these tries", "")
 	p.leaves(p.d.grants[i], side)
 	_, did, does := p.ended(tries[len(tries)-1])
-	p.add(acts(last, who, did+", for the "+n+"th time in a row", does+", for the "+n+"th time in a row"))
+	p.add(acts(last, who, did+", at the last of "+n+" tries", does+", at the last of "+n+" tries"))
 	return true
 }

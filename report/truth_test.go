@@ -42,6 +42,23 @@ type truth struct {
 // truths are histories whose story could claim too much.
 var truths = []truth{
 	{
+		"a client that waits for a dead one, and before that for others", checker.Liveness, `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":2000000000,"client":"c2","process":2,"type":"ok","f":"acquire"}
+{"time":3000000000,"client":"c2","process":2,"type":"invoke","f":"release"}
+{"time":3000000000,"client":"c2","process":2,"type":"ok","f":"release"}
+{"time":3000000000,"client":"c3","process":3,"type":"invoke","f":"acquire"}
+{"time":4000000000,"client":"c3","process":3,"type":"ok","f":"acquire"}
+{"time":5000000000,"process":"nemesis","type":"info","f":"kill","id":1,"on":["c3"]}
+{"time":10000000000,"client":"c1","process":1,"type":"fail","f":"acquire","error":"held"}
+{"time":11000000000,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":40000000000,"client":"c1","process":1,"type":"fail","f":"acquire","error":"held"}
+{"time":40000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"At 4.00 s c3 was granted the lock.", "it was killed"},
+		[]string{"between two of these tries", "while nobody held it"},
+	},
+	{
 		"a write over another's that its own write was computed before", "", granted2 + `
 {"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"write","value":1}
 {"time":3000000000,"process":"resource","type":"event","f":"write","by":5,"value":1,"was":0}
