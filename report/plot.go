@@ -51,6 +51,7 @@ type moment struct {
 
 	obvious bool // right after the moment before it, where adds nothing new
 
+	number  int  // in the list, from 1; only sentences have it
 	noEntry bool // it has a time of its own, and pos is the entry after it
 
 	answers         int    // of the answer to a release: the release's position

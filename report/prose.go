@@ -5,9 +5,23 @@ import (
 	"strings"
 )
 
-// prose joins the moments to a paragraph.
+// told is a sentence of a story, and the number of its moment; 0: it has none.
+type told struct {
+	N    int
+	Text string
+}
+
+// prose joins the sentences to a paragraph.
 func (p *plot) prose() string {
 	var text []string
+	for _, t := range p.told() {
+		text = append(text, t.Text)
+	}
+	return strings.Join(text, " ")
+}
+
+// told returns the sentences of the story.
+func (p *plot) told() (story []told) {
 	var last moment
 	time := ""
 	for i, m := range p.sentences() {
@@ -35,12 +49,12 @@ func (p *plot) prose() string {
 			who = pronoun(who, last.who)
 		}
 		last = m
-		text = append(text, lead+" "+who+" "+m.did+".")
+		story = append(story, told{m.number, lead + " " + who + " " + m.did + "."})
 	}
 	if p.coda != "" {
-		text = append(text, p.coda)
+		story = append(story, told{0, p.coda})
 	}
-	return strings.Join(text, " ")
+	return story
 }
 
 // clear reports whether "it" can only mean the subject of the sentence m.
@@ -65,10 +79,11 @@ func pronoun(who, last string) string {
 // at the same written time does both in one sentence.
 func (p *plot) sentences() []moment {
 	var out []moment
-	for _, m := range p.moments {
+	for i, m := range p.moments {
 		if m.did == "" {
 			continue
 		}
+		m.number = i + 1
 		if n := len(out); n > 0 {
 			if woke := &out[n-1]; woke.wakes && m.between == "" && m.actor == woke.who && p.d.units.at(m.at) == p.d.units.at(woke.at) {
 				if woke.did += " and "; m.who != woke.who {

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/lockcheck/lockcheck/report"
 )
 
 // Marks recognise a file that lockcheck wrote earlier and may replace. Any other file
@@ -25,6 +27,7 @@ var (
 		HistoryFile: {"history of lockcheck", `{"lockcheck":`, `"version":`},
 		VerdictFile: {"verdict", "{", `"properties":`},
 		StoryFile:   {"story", "", " seed "},
+		PageFile:    {"page of a run", "<!doctype html>", report.PageMark},
 	}
 )
 

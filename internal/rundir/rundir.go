@@ -24,10 +24,11 @@ const (
 	ScheduleFile = "schedule.json"
 	VerdictFile  = "verdict.json"
 	StoryFile    = "story.txt"
+	PageFile     = "report.html"
 )
 
 // Files are the files of a run, in the order in which they are removed.
-var Files = []string{StoryFile, VerdictFile, HistoryFile, ScheduleFile}
+var Files = []string{PageFile, StoryFile, VerdictFile, HistoryFile, ScheduleFile}
 
 // WriteError says that the file system refused to write a file. Other errors of this
 // package are bugs.
@@ -67,11 +68,14 @@ func Begin(dir string, plan *harness.Plan) (*os.File, error) {
 
 // Save writes the files of a run to a directory, each in one step.
 func Save(dir string, j *harness.Judged) error {
-	var events, schedule, story bytes.Buffer
+	var events, schedule, story, page bytes.Buffer
 	if err := cmp.Or(
 		history.Encode(&events, j.History), j.Plan.Write(&schedule),
 		report.Story(&story, j.History, j.Verdicts, StoryOptions(j)), writeCase(&story, j),
 	); err != nil {
+		return err
+	}
+	if err := report.Page(&page, j.History, j.Verdicts, pageOptions(j)); err != nil {
 		return err
 	}
 	doc := NewVerdict(j.Verdicts, j.Reached)
@@ -85,6 +89,7 @@ func Save(dir string, j *harness.Judged) error {
 	}
 	return Write(dir, map[string][]byte{
 		HistoryFile: events.Bytes(), ScheduleFile: schedule.Bytes(), VerdictFile: append(verdict, '\n'), StoryFile: story.Bytes(),
+		PageFile: page.Bytes(),
 	})
 }
 

@@ -83,5 +83,12 @@ func StoryOptions(j *harness.Judged) (o report.Options) {
 	return o
 }
 
+// pageOptions are the settings of a run's page.
+func pageOptions(j *harness.Judged) report.PageOptions {
+	return report.PageOptions{
+		Options: StoryOptions(j), Again: "lockcheck replay " + ScheduleFile, Version: j.History.Header.Version, Reached: j.Reached,
+	}
+}
+
 // Digest returns a hash by which a file is known to be unchanged.
 func Digest(data []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(data)) }

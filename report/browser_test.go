@@ -1,0 +1,201 @@
+package report_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lockcheck/lockcheck/internal/alltests"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/rundir"
+	"github.com/lockcheck/lockcheck/internal/sim"
+)
+
+// browser starts Chromium. What a page requests and the errors of its script are
+// mistakes. The test is skipped without Chromium, unless all tests are wanted.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		if alltests.Wanted() {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(2*time.Minute))
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), opts...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
+	t.Cleanup(cancel)
+	chromedp.ListenTarget(ctx, func(e any) {
+		switch e := e.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Errorf("an error of the script: %s", e.ExceptionDetails.Error())
+		case *network.EventRequestWillBeSent:
+			if u := e.Request.URL; !strings.HasPrefix(u, "file:") && !strings.HasPrefix(u, "data:") {
+				t.Errorf("a request: %s", u)
+			}
+		}
+	})
+	return ctx
+}
+
+// written keeps the flawed run of a case, and returns its page.
+func written(t *testing.T, id string) string {
+	t.Helper()
+	c, ok := catalogue.FindCase(id)
+	if !ok {
+		t.Fatalf("no case %s", id)
+	}
+	plan, _, _ := harness.CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
+	j, _, err := harness.Simulate(sim.Simulator, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := rundir.Save(dir, j); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, rundir.PageFile)
+	if info, err := os.Stat(file); err != nil || info.Size() > 1<<20 {
+		t.Errorf("%v, %v", info, err)
+	}
+	return "file://" + file
+}
+
+// pages are cases of every store, and of faults that are drawn in different ways.
+var pages = []string{
+	"redis-get-del-race", "redlock-clock-jump", "redis-sentinel-split-brain", "zk-session-expiry-holder", "mysql-fair-dead-waiters",
+	"redis-renew-unconditional", "zk-herd-double-entry", "redis-delayed-write", "mysql-getlock-failover", "redlock-split-vote",
+}
+
+// A page shows the violation without scrolling, on a large and on a small screen, in light
+// and in dark, and its controls work.
+func TestPagesInABrowser(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t)
+	script := func(js string, into any) chromedp.Action { return chromedp.Evaluate(js, into) }
+	for _, id := range pages {
+		url := written(t, id)
+		for _, width := range []int64{1280, 390} {
+			var got struct {
+				Wide, Title, Bottom, Numbers, Steps float64
+				Now                                 []string
+			}
+			err := chromedp.Run(ctx,
+				chromedp.EmulateViewport(width, 800), network.Enable(), runtime.Enable(), chromedp.Navigate(url),
+				script(`({
+					wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+					title: document.querySelector("h1").getBoundingClientRect().bottom,
+					bottom: document.querySelector(".lane.band, .lane.server, .lane.client").getBoundingClientRect().bottom,
+					numbers: document.querySelectorAll("a.moment").length, steps: document.querySelectorAll("#known li").length,
+					now: [...document.querySelectorAll(".told.now, a.moment.now, li.now")].map((e) => e.tagName)})`, &got),
+			)
+			if err != nil {
+				t.Fatalf("%s at %d: %v", id, width, err)
+			}
+			if got.Wide > 0 || got.Title > 300 || width == 1280 && got.Bottom > 800 {
+				t.Errorf("%s at %d pixels: %.0f too wide, title down to %.0f, lanes to %.0f", id, width, got.Wide, got.Title, got.Bottom)
+			}
+			if got.Steps == 0 || len(got.Now) < 2 {
+				t.Errorf("%s: %.0f steps, marked: %v", id, got.Steps, got.Now)
+			}
+		}
+	}
+	var zoomed bool
+	var step, known, filtered, pointed, dark, light, printed string
+	err := chromedp.Run(ctx,
+		chromedp.EmulateViewport(1280, 800), chromedp.Navigate(written(t, "redis-get-del-race")),
+		chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowLeft),
+		script(`document.querySelector("#slider").value`, &step), script(`document.querySelector("li.now dl").innerText`, &known),
+		script(`{ const was = document.querySelector("b.hold").offsetWidth; document.querySelector("#in").click(); document.querySelector("b.hold").offsetWidth > was }`, &zoomed),
+		script(`document.querySelector("#filter").focus()`, nil), chromedp.KeyEvent("c1 release"), script(`document.querySelector("#matches").value`, &filtered),
+		script(`document.querySelector('.told[data-n="6"]').dispatchEvent(new MouseEvent("mouseenter")), document.querySelector("a.moment.now").textContent`, &pointed),
+		script(`getComputedStyle(document.body).backgroundColor`, &light),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
+		script(`getComputedStyle(document.body).backgroundColor`, &dark),
+		emulation.SetEmulatedMedia().WithMedia("print"),
+		script(`[...document.querySelectorAll("dl")].every((e) => getComputedStyle(e).display !== "none") + " " + getComputedStyle(document.querySelector("#operations")).display`, &printed),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step != "2" || !strings.Contains(known, "c1") || !zoomed || pointed != "6" || light == dark || printed != "true none" {
+		t.Errorf("step %q knows %q, zoomed: %t, pointed at %q, light %q, dark %q, printed %q", step, known, zoomed, pointed, light, dark, printed)
+	}
+	if !strings.HasPrefix(filtered, "1 of ") {
+		t.Errorf("c1 released once, and %q are found", filtered)
+	}
+}
+
+// Without scripts the verdict, the picture and the story are there.
+func TestPagesWithoutScripts(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t)
+	var said string
+	var hold float64
+	err := chromedp.Run(ctx, emulation.SetScriptExecutionDisabled(true), chromedp.EmulateViewport(1280, 800), chromedp.Navigate(written(t, "redis-get-del-race")),
+		chromedp.ActionFunc(func(ctx context.Context) error {
+			_, _, content, _, _, _, err := page.GetLayoutMetrics().Do(ctx)
+			if err == nil && content.Height < 600 {
+				err = fmt.Errorf("the page is %.0f high", content.Height)
+			}
+			hold = content.Height
+			return err
+		}),
+		chromedp.Text("#story", &said, chromedp.ByQuery), chromedp.WaitVisible("b.hold", chromedp.ByQuery))
+	if err != nil || hold == 0 || !strings.Contains(said, "c1's update was lost") && !strings.Contains(said, "update was lost") {
+		t.Errorf("%v, %q", err, said)
+	}
+}
+
+// Whoever cannot see the picture gets names of its lanes, bars and buttons.
+func TestPagesCanBeHeard(t *testing.T) {
+	t.Parallel()
+	ctx := browser(t)
+	var tree struct {
+		Nodes []struct{ Role, Name struct{ Value any } }
+	}
+	err := chromedp.Run(ctx, chromedp.Navigate(written(t, "redis-get-del-race")), chromedp.ActionFunc(func(ctx context.Context) error {
+		var text jsontext.Value // the library does not know all words of this Chromium
+		if err := cdp.Execute(ctx, accessibility.CommandGetFullAXTree, nil, &text); err != nil {
+			return err
+		}
+		return json.Unmarshal(text, &tree)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := map[string]bool{}
+	for _, n := range tree.Nodes {
+		role, name := fmt.Sprint(n.Role.Value), fmt.Sprint(n.Name.Value)
+		heard[role+" "+name] = true
+		if name == "" && (role == "button" || role == "link" || role == "slider" || role == "image" || role == "checkbox" || role == "searchbox") {
+			t.Errorf("a %s without a name", role)
+		}
+	}
+	for _, want := range []string{"group c1", "slider Moment", "button Next moment", "searchbox Filter of operations", "heading What happened"} {
+		if !heard[want] {
+			t.Errorf("no %s", want)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// steps returns what everybody knew after each moment.
+func (p *plot) steps(pic *picture) (list []step) {
+	d := &draw{plot: p, pic: pic}
+	for i := range p.moments {
+		m := &p.moments[i]
+		s := step{N: i + 1, At: p.d.units.exact(m.at), Line: shown(m.line), X: d.x(m.at)}
+		for _, c := range d.allClients() {
+			what, tone := p.believes(c, m)
+			s.States = append(s.States, state{name(c), what, tone})
+		}
+		for _, x := range d.allServers() {
+			what, tone := p.keeps(x, m)
+			s.States = append(s.States, state{name(x), what, tone})
+		}
+		if what := p.value(m); what != "" {
+			s.States = append(s.States, state{history.Resource, what, ""})
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// believes returns what a client does, or believes of the lock, after a moment.
+func (p *plot) believes(who string, m *moment) (what, tone string) {
+	prefix := ""
+	for _, f := range p.d.faults {
+		switch {
+		case !f.strikes(who) || f.link() || m.pos < f.start:
+		case f.Ends:
+			return "dead", "bad"
+		case f.Stops && before(m.pos, f.end):
+			prefix, tone = "stopped: ", "warn"
+		}
+	}
+	for i := len(p.d.grants) - 1; i >= 0; i-- {
+		g := p.d.grants[i]
+		if g.client != who || !g.holds(m.pos) {
+			continue
+		}
+		with := ""
+		if g.token != 0 {
+			with = " with token " + strconv.FormatUint(g.token, 10)
+		}
+		switch until := g.until(m.pos); {
+		case until == 0:
+			return prefix + "holds the lock" + with, "good"
+		case until <= m.at:
+			return prefix + "believes that it holds the lock" + with + "; its lease ended " + p.d.units.span(m.at-until) + " ago", "bad"
+		default:
+			return prefix + "holds the lock" + with + " until " + p.d.units.exact(until), "good"
+		}
+	}
+	for i := len(p.d.all) - 1; i >= 0; i-- {
+		o := p.d.all[i]
+		if o.client != who || o.invoke > m.pos {
+			continue
+		}
+		switch open := before(m.pos, o.over()); {
+		case open && o.asks():
+			return prefix + "waits for the lock since " + p.d.units.exact(p.d.at(o.invoke)), tone
+		case open && o.f == history.Release:
+			return prefix + "releases the lock", tone
+		case open:
+			return prefix + o.f + " under way", tone
+		case o.outcome == history.Info:
+			return prefix + "does not know how its " + o.f + " ended", "warn"
+		}
+		break
+	}
+	if prefix != "" {
+		return strings.TrimSuffix(prefix, ": "), tone
+	}
+	return "does not hold the lock", "dim"
+}
+
+// keeps returns which entries a server has after a moment.
+func (p *plot) keeps(server string, m *moment) (what, tone string) {
+	var list []string
+	for _, s := range p.d.stays {
+		for _, x := range s.on {
+			if x.server == server && x.from <= m.pos && before(m.pos, x.to) {
+				entry := " entry"
+				if p.d.queue {
+					entry = " node"
+				}
+				list = append(list, shown(s.owner()+entry))
+			}
+		}
+	}
+	var states []string
+	for _, f := range p.d.faults {
+		if f.strikes(server) && !f.link() && !f.Once && f.start <= m.pos && before(m.pos, f.end) {
+			states, tone = append(states, shown(f.Words.Lane)), "warn"
+		}
+	}
+	for _, x := range p.d.promotions {
+		if x.server == server && x.pos <= m.pos {
+			states = append(states, "became the master")
+		} else if x.old == server && x.pos <= m.pos {
+			states = append(states, "was replaced as the master")
+		}
+	}
+	what = "no entry"
+	switch n := len(list); {
+	case n > 4:
+		what = strings.Join(list[:4], ", ") + ", and " + more(n-4, "entry")
+	case n > 0:
+		what = strings.Join(list, ", ")
+	}
+	if len(states) > 0 {
+		what += " (" + strings.Join(states, "; ") + ")"
+	}
+	return what, tone
+}
+
+// value returns the last write that the resource accepted by a moment.
+func (p *plot) value(m *moment) string {
+	for i := len(p.d.visits) - 1; i >= 0; i-- {
+		if v := p.d.visits[i]; v.pos <= m.pos && v.f == history.Write && v.value.Set {
+			return "has " + strconv.FormatInt(v.value.V, 10) + ", written by " + name(v.client)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,483 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// picture is the lanes on one time axis. Places are percent of the whole width. A part of
+// the axis without events that is long is drawn short, and marked.
+type picture struct {
+	Lanes  []pictureLane
+	Ticks  []mark
+	Breaks []bar   // parts that are drawn short
+	From   float64 // what is shown first: the story
+	To     float64
+	Knots  []knot // where the scale changes
+
+	scale scale
+}
+
+// pictureLane is a row of the picture.
+type pictureLane struct {
+	Name, Kind string // client, server, resource, faults, band
+	Story      bool   // the story is about it; others are folded
+	Numbered   bool   // it has moments
+	Bars       []bar
+	Marks      []mark
+}
+
+// bar is a time in a lane. Label says what it is, where colours are not seen.
+type bar struct {
+	X, W        float64
+	Kind, Label string
+	Text        string // in the bar, if there is room
+	Open        bool   // it has no end
+}
+
+// mark is an instant in a lane.
+type mark struct {
+	X           float64
+	Kind, Label string
+	Text        string
+	N           int // number of the moment; 0: none
+}
+
+// knot is a time in milliseconds and its place.
+type knot struct{ T, X float64 }
+
+// scale maps times to places: linear between knots.
+type scale []struct {
+	t time.Duration
+	x float64
+}
+
+// at returns the place of a time in percent. Times outside are at the edge.
+func (s scale) at(t time.Duration) float64 {
+	i, _ := slices.BinarySearchFunc(s, t, func(k struct {
+		t time.Duration
+		x float64
+	}, t time.Duration) int {
+		return cmp.Compare(k.t, t)
+	})
+	switch {
+	case i == 0:
+		return s[0].x
+	case i == len(s):
+		return s[len(s)-1].x
+	}
+	a, b := s[i-1], s[i]
+	return a.x + (b.x-a.x)*float64(t-a.t)/float64(b.t-a.t)
+}
+
+// A part without an event is drawn short if it is longer than 1/quiet of the whole, and
+// longThan times as long as most parts. It gets shortWidth of the rest.
+const (
+	quiet      = 6
+	longThan   = 8
+	shortWidth = 0.05
+)
+
+// newScale returns a scale over the events' times, with what is drawn short.
+func newScale(times []time.Duration) (s scale, breaks [][2]time.Duration) {
+	slices.Sort(times)
+	times = slices.Compact(times)
+	from, to := times[0], times[len(times)-1]
+	pad := max((to-from)/50, time.Millisecond)
+	from, to = max(from-pad, 0), to+pad
+	rest := to - from
+	var gaps []time.Duration
+	for i := 1; i < len(times); i++ {
+		gaps = append(gaps, times[i]-times[i-1])
+	}
+	slices.Sort(gaps)
+	for i := 1; i < len(times); i++ {
+		if gap := times[i] - times[i-1]; gap > (to-from)/quiet && gap > longThan*gaps[len(gaps)/2] {
+			margin := gap / 20
+			breaks = append(breaks, [2]time.Duration{times[i-1] + margin, times[i] - margin})
+			rest -= gap - 2*margin
+		}
+	}
+	if rest*3 > (to-from)*2 { // the whole would hardly become clearer
+		rest, breaks = to-from, nil
+	}
+	short := float64(rest) * shortWidth
+	total := float64(rest) + short*float64(len(breaks))
+	add := func(t time.Duration, x float64) {
+		s = append(s, struct {
+			t time.Duration
+			x float64
+		}{t, x})
+	}
+	x, last := 0.0, from
+	add(from, 0)
+	for _, b := range breaks {
+		x += float64(b[0]-last) / total * 100
+		add(b[0], x)
+		x += short / total * 100
+		add(b[1], x)
+		last = b[1]
+	}
+	add(to, 100)
+	return s, breaks
+}
+
+// mostBars is about how many elements the picture has.
+const mostBars = 2000
+
+// window returns the times that the picture covers: all, or the story and what is around
+// it if that is too much.
+func (p *plot) covered() (from, to time.Duration) {
+	from, to = p.reach()
+	events := len(p.d.all) + len(p.d.stays) + len(p.d.visits)
+	if events <= mostBars {
+		return 0, p.d.at(none)
+	}
+	inside := func() (n int) {
+		for _, o := range p.d.all {
+			if t := p.d.at(o.invoke); from <= t && t <= to {
+				n += 2
+			}
+		}
+		return n
+	}
+	for step := max(to-from, time.Millisecond); inside() < mostBars/2; step *= 2 {
+		from, to = max(from-step, 0), to+step
+	}
+	return from, min(to, p.d.at(none))
+}
+
+// reach returns the times of the story.
+func (p *plot) reach() (from, to time.Duration) {
+	from, to = p.moments[0].at, p.moments[0].at
+	for i := range p.moments {
+		from, to = min(from, p.moments[i].at), max(to, p.moments[i].at)
+	}
+	for _, s := range p.spans {
+		from, to = min(from, s.from), max(to, s.to)
+	}
+	return from, to
+}
+
+// draw collects the picture.
+type draw struct {
+	*plot
+	from, to time.Duration
+	pic      *picture
+}
+
+func (p *plot) picture() *picture {
+	d := &draw{plot: p, pic: &picture{}}
+	d.from, d.to = p.covered()
+	var times []time.Duration
+	note := func(pos int) {
+		if pos != none {
+			if t := p.d.at(pos); d.from <= t && t <= d.to {
+				times = append(times, t)
+			}
+		}
+	}
+	for _, o := range p.d.all {
+		note(o.invoke)
+		note(o.over())
+	}
+	for _, s := range p.d.stays {
+		note(s.from)
+		note(s.to)
+	}
+	for _, f := range p.d.faults {
+		note(f.sure)
+		note(f.end)
+	}
+	for i := range p.moments {
+		times = append(times, p.moments[i].at)
+	}
+	for _, g := range p.d.grants {
+		for _, l := range g.deadlines {
+			if d.from <= l.until && l.until <= d.to {
+				times = append(times, l.until)
+			}
+		}
+	}
+	var breaks [][2]time.Duration
+	d.pic.scale, breaks = newScale(times)
+	for _, k := range d.pic.scale {
+		d.pic.Knots = append(d.pic.Knots, knot{math.Round(float64(k.t)/1e3) / 1e3, k.x})
+	}
+	for _, b := range breaks {
+		d.pic.Breaks = append(d.pic.Breaks, d.bar(b[0], b[1], "break", p.d.units.span(b[1]-b[0])+" without an event, drawn short", ""))
+	}
+	from, to := p.reach()
+	pad := (d.x(to) - d.x(from)) / 20
+	d.pic.From, d.pic.To = max(d.x(from)-pad, 0), min(d.x(to)+pad, 100)
+	d.ticks()
+	for _, c := range d.allClients() {
+		d.client(c)
+	}
+	d.band()
+	for _, s := range d.allServers() {
+		d.server(s)
+	}
+	d.resource()
+	return d.pic
+}
+
+func (d *draw) x(t time.Duration) float64 { return d.pic.scale.at(t) }
+
+// bar returns the bar of a time, cut to the picture.
+func (d *draw) bar(from, to time.Duration, kind, label, text string) bar {
+	x := d.x(from)
+	return bar{X: x, W: max(d.x(to)-x, 0), Kind: kind, Label: shown(label), Text: name(text)}
+}
+
+// during returns a time in words.
+func (d *draw) during(from, to int) string {
+	if to == none {
+		return "from " + d.d.units.exact(d.d.at(from)) + " to the end"
+	}
+	return "from " + d.d.units.exact(d.d.at(from)) + " to " + d.d.units.exact(d.d.at(to))
+}
+
+// within reports whether the picture covers a part of a time.
+func (d *draw) within(from, to int) bool { return d.d.at(to) >= d.from && d.d.at(from) <= d.to }
+
+// ticks marks round times, and the ends of what is drawn short.
+func (d *draw) ticks() {
+	const most = 12
+	first, last := d.pic.scale[0].t, d.pic.scale[len(d.pic.scale)-1].t
+	step := time.Millisecond
+	for n := 0; (last-first)/step > most; n++ {
+		step = step * []time.Duration{2, 5, 2}[n%3] / []time.Duration{1, 2, 1}[n%3]
+	}
+	for t := (first + step - 1) / step * step; t <= last; t += step {
+		x := d.x(t)
+		if !slices.ContainsFunc(d.pic.Breaks, func(b bar) bool { return b.X < x && x < b.X+b.W }) {
+			d.pic.Ticks = append(d.pic.Ticks, mark{X: x, Text: d.d.units.tick(t, step)})
+		}
+	}
+}
+
+// allClients returns the clients that asked for the lock, by name.
+func (d *draw) allClients() (list []string) {
+	seen := map[string]bool{}
+	for _, o := range d.d.all {
+		if !seen[o.client] {
+			seen[o.client], list = true, append(list, o.client)
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	return list
+}
+
+// allServers returns the servers that had entries, by name.
+func (d *draw) allServers() (list []string) {
+	for s := range d.d.servers {
+		list = append(list, s)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// lane adds a lane with the moments in it.
+func (d *draw) lane(l pictureLane) {
+	for i := range d.moments {
+		if m := &d.moments[i]; m.lane == l.Name {
+			l.Story, l.Numbered = true, true
+			l.Marks = append(l.Marks, mark{X: d.x(m.at), Kind: "moment", Label: shown(d.d.units.exact(m.at) + ": " + m.line), N: i + 1})
+		}
+	}
+	l.Name = name(l.Name)
+	d.pic.Lanes = append(d.pic.Lanes, l)
+}
+
+// client draws a client: its waits, its holds, what it believed after a lease, and the
+// faults that struck it.
+func (d *draw) client(who string) {
+	l := pictureLane{Name: who, Kind: "client", Story: slices.Contains(d.shown(), who)}
+	for _, o := range d.d.all {
+		if o.client != who || !d.within(o.invoke, o.over()) {
+			continue
+		}
+		from, to := d.d.at(o.invoke), d.d.at(o.over())
+		switch {
+		case o.asks():
+			b := d.bar(from, to, "wait", "waits for the lock "+d.during(o.invoke, o.over()), "")
+			if b.Open = o.outcome == history.Info; b.Open {
+				b.Label += ", outcome unknown"
+			}
+			l.Bars = append(l.Bars, b)
+		case o.outcome == history.Info && o.done != none:
+			b := d.bar(from, to, "open", o.f+" of unknown outcome "+d.during(o.invoke, o.over()), "")
+			b.Open = true
+			l.Bars = append(l.Bars, b)
+		case o.f == history.Release:
+			l.Bars = append(l.Bars, d.bar(from, to, "release", "releases "+d.during(o.invoke, o.over()), ""))
+		}
+	}
+	for _, g := range d.d.grants {
+		if g.client == who && !before(g.end, g.got) && d.within(g.got, g.end) {
+			d.hold(&l, g)
+		}
+	}
+	d.struck(&l, who)
+	d.lane(l)
+}
+
+// hold draws a grant: the lease as its client knew it, and the time after that.
+func (d *draw) hold(l *pictureLane, g *grant) {
+	from, to, text := d.d.at(g.got), d.d.at(g.end), "holds"
+	if g.token != 0 {
+		text = "token " + strconv.FormatUint(g.token, 10)
+	}
+	if len(g.deadlines) == 0 {
+		l.Bars = append(l.Bars, d.bar(from, to, "hold", "holds the lock "+d.during(g.got, g.end), text))
+		return
+	}
+	for i, known := range g.deadlines {
+		next := to
+		if i+1 < len(g.deadlines) {
+			next = d.d.at(g.deadlines[i+1].pos)
+		}
+		if until := min(known.until, next); until > from {
+			l.Bars = append(l.Bars, d.bar(from, until, "hold", "holds the lock from "+d.d.units.exact(from)+", lease until "+d.d.units.exact(known.until), text))
+			from, text = until, ""
+		}
+		if known.until < next {
+			l.Bars = append(l.Bars, d.bar(max(from, known.until), next, "beyond", "believes that it holds, after its lease has ended at "+d.d.units.exact(known.until), "lease over"))
+			l.Marks = append(l.Marks, mark{X: d.x(known.until), Kind: "lease", Label: "the lease of " + shown(g.client) + " ends at " + d.d.units.exact(known.until)})
+		}
+		from = next
+	}
+}
+
+// struck draws the faults that struck a client or a server.
+func (d *draw) struck(l *pictureLane, who string) {
+	for _, f := range d.d.faults {
+		if !f.strikes(who) || !f.hit() || !d.within(f.sure, f.end) {
+			continue
+		}
+		what := shown(d.d.fill(f, f.Words.Past))
+		if f.Ends {
+			b := d.bar(d.d.at(f.start), d.to, "dead", what, "dead")
+			l.Bars = append(l.Bars, b)
+			continue
+		}
+		end := f.end
+		b := d.bar(d.d.at(f.sure), d.d.at(end), "fault", what, f.Words.Lane)
+		if b.Open = end == none; f.Stops {
+			b.Kind = "stopped"
+		}
+		if f.Once {
+			b.W = 0
+		}
+		l.Bars = append(l.Bars, b)
+	}
+}
+
+// band draws the times in which two clients hold, or nobody does.
+func (d *draw) band() {
+	var list []pictureLane
+	for _, s := range append(slices.Clone(d.spans), d.more...) {
+		if s.to < d.from || s.from > d.to {
+			continue
+		}
+		i := slices.IndexFunc(list, func(l pictureLane) bool { return l.Name == s.label })
+		if i < 0 {
+			i, list = len(list), append(list, pictureLane{Name: s.label, Kind: "band", Story: true})
+		}
+		label := s.label
+		if n := s.names(); n != "" {
+			label = n
+		}
+		list[i].Bars = append(list[i].Bars, d.bar(s.from, s.to, "both", label+" from "+d.d.units.exact(s.from)+" to "+d.d.units.exact(s.to), label))
+	}
+	for _, l := range list {
+		d.lane(l)
+	}
+}
+
+// server draws the entries of a server. Entries of a queue stand below each other.
+func (d *draw) server(who string) {
+	var rows []pictureLane
+	var ends []time.Duration
+	entry := "entry"
+	if d.d.queue {
+		entry = "node"
+	}
+	for _, s := range d.d.stays {
+		for _, x := range s.on {
+			if x.server != who || !d.within(x.from, x.to) {
+				continue
+			}
+			from := d.d.at(x.from)
+			i := slices.IndexFunc(ends, func(end time.Duration) bool { return end <= from })
+			if i < 0 {
+				i, rows, ends = len(rows), append(rows, pictureLane{Name: who, Kind: "server"}), append(ends, 0)
+			}
+			if ends[i] = d.d.at(x.to); x.to == none {
+				ends[i] = math.MaxInt64
+			}
+			how := ""
+			switch {
+			case x.to == none:
+			case s.by != nil && !s.own():
+				how = ", removed by " + s.by.client
+			case s.how == history.Expire:
+				how = ", expired"
+			case s.how == history.Lose:
+				how = ", lost"
+			}
+			b := d.bar(from, d.d.at(x.to), "entry", s.owner()+" "+entry+" "+d.during(x.from, x.to)+how, s.client())
+			b.Open = x.to == none
+			rows[i].Bars = append(rows[i].Bars, b)
+		}
+	}
+	if len(rows) == 0 {
+		rows = []pictureLane{{Name: who, Kind: "server"}}
+	}
+	d.struck(&rows[0], who)
+	for i, l := range rows {
+		if i > 0 {
+			l.Name, l.Kind = "", "server more"
+			d.pic.Lanes = append(d.pic.Lanes, l)
+			continue
+		}
+		d.lane(l)
+	}
+}
+
+// resource draws the accesses that reached the resource.
+func (d *draw) resource() {
+	l := pictureLane{Name: history.Resource, Kind: "resource", Story: true}
+	for _, v := range d.d.visits {
+		if !d.within(v.pos, v.pos) {
+			continue
+		}
+		m := mark{X: d.x(d.d.at(v.pos)), Text: "R", Kind: "read", Label: v.client + " reads"}
+		switch {
+		case v.f == history.Refuse:
+			m.Text, m.Kind, m.Label = "!", "refused", v.client+" is refused"
+		case v.f == history.Write:
+			m.Text, m.Kind, m.Label = "W", "write", v.client+" writes"
+			if over, _ := d.d.overwritten(v); over {
+				m.Kind, m.Label = "lost", v.client+" writes, and destroys a write that it had not read"
+			}
+		}
+		if v.value.Set {
+			m.Label += " " + strconv.FormatInt(v.value.V, 10)
+		}
+		if v.token != 0 {
+			m.Label += ", token " + strconv.FormatUint(v.token, 10)
+		}
+		m.Label = shown(m.Label + " at " + d.d.units.exact(d.d.at(v.pos)))
+		l.Marks = append(l.Marks, m)
+	}
+	if len(l.Marks) > 0 {
+		d.lane(l)
+	}
+}

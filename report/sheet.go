@@ -1,0 +1,187 @@
+package report
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// The page: a template, its style and its script. Nothing else is loaded.
+var (
+	//go:embed web/run.html
+	runHTML string
+	//go:embed web/page.css
+	pageCSS string
+	//go:embed web/run.js
+	runJS string
+)
+
+// PageMark is in the head of every page, and of no other file.
+const PageMark = `<meta name="generator" content="lockcheck">`
+
+// PageOptions are the settings of a page. The zero value leaves out what is unknown.
+type PageOptions struct {
+	Options
+	Again   string // the command that repeats the run
+	Version string // of lockcheck
+	Reached checker.Counts
+}
+
+// Page writes the page of a run: its verdict, its story, its picture on a time axis, what
+// everybody knew at each moment, all properties and a table of operations. It is one
+// file, sends no request, and the same run gives the same bytes. Without scripts the
+// verdict, the story and the picture are there. The error is w's.
+func Page(w io.Writer, h *history.History, verdicts []checker.Verdict, o PageOptions) error {
+	return pageTemplate.Execute(w, newSheet(h, verdicts, o))
+}
+
+var pageTemplate = template.Must(template.New("run").Funcs(template.FuncMap{
+	"css": func() template.CSS { return template.CSS(pageCSS) },
+	"js":  func() template.JS { return template.JS(runJS) },
+	"pct": func(x float64) string { return fmt.Sprintf("%.3f%%", x) },
+}).Parse(runHTML))
+
+// sheet is the content of a page, in the order in which it is shown.
+type sheet struct {
+	Title, Sign, Word, Verdict, Tone string
+	About, Version, Again            string
+
+	Story  []told
+	Errors []string
+
+	Picture *picture // nil: nothing happened
+	Strip   *strip
+	Steps   []step
+
+	Properties []property
+	Reached    []count
+	Table      table
+}
+
+// step is what everybody knew after a moment.
+type step struct {
+	N              int
+	At, Line, Lane string
+	X              float64
+	States         []state
+}
+
+// state is what one client believes, or one server knows.
+type state struct{ Who, What, Tone string }
+
+type property struct{ Name, Outcome, Sign, Tone, Why string }
+
+type count struct {
+	Name string
+	N    int
+}
+
+func newSheet(h *history.History, verdicts []checker.Verdict, o PageOptions) *sheet {
+	p := &page{o: o.Options}
+	subject := choose(h, verdicts, o.Options)
+	plot := &plot{}
+	if len(h.Entries) <= StoryEntries {
+		plot = newPlot(h, verdicts, subject)
+	}
+	p.headline(h, verdicts, subject, plot.title)
+	s := &sheet{Again: o.Again, Version: o.Version}
+	s.takeVerdict(p)
+	p.run(h)
+	s.About = p.take()
+	switch n := len(h.Entries); {
+	case n > StoryEntries:
+		s.Story = []told{{0, TooLong(n)}}
+	case plot.empty():
+		s.Story = []told{{0, "Nothing happened in this run: nobody asked for a lock."}}
+	default:
+		s.Story = plot.told()
+	}
+	for _, f := range failures(h) {
+		s.Errors = append(s.Errors, shown(f.words()))
+	}
+	if !plot.empty() {
+		s.Picture = plot.picture()
+		s.Steps = plot.steps(s.Picture)
+	}
+	s.Strip = newStrip(h, s.Picture)
+	for i := range verdicts {
+		s.Properties = append(s.Properties, propertyOf(&verdicts[i]))
+	}
+	for _, c := range checker.Counters() {
+		if n := o.Reached[c]; n > 0 {
+			s.Reached = append(s.Reached, count{strings.ReplaceAll(c.String(), "_", " "), n})
+		}
+	}
+	s.Table = newTable(h, verdicts)
+	for i := range s.Story {
+		s.Story[i].Text = shown(s.Story[i].Text)
+	}
+	return s
+}
+
+// takeVerdict splits the headline of the terminal's story.
+func (s *sheet) takeVerdict(p *page) {
+	text := p.take()
+	s.Sign, text, _ = strings.Cut(text, " ")
+	s.Word, s.Verdict, _ = strings.Cut(text, " ")
+	s.Tone = map[string]string{"✗": "bad", "✓": "good"}[s.Sign]
+	s.Tone = cmp.Or(s.Tone, "warn")
+	s.Title = shown(s.Word + " " + s.Verdict)
+	s.Verdict = shown(s.Verdict)
+}
+
+// take returns what was written, as one line, and empties the page.
+func (p *page) take() string {
+	text := strings.Join(strings.Fields(p.b.String()), " ")
+	p.b.Reset()
+	return text
+}
+
+func propertyOf(v *checker.Verdict) property {
+	mark := outcomes[min(int(v.Outcome), len(outcomes)-1)]
+	x := property{Name: string(v.Property), Outcome: mark.word, Sign: mark.sign, Tone: tones[mark.style], Why: shown(v.Reason)}
+	if v.Outcome == checker.Violated {
+		x.Why = shown(sentence(v))
+	}
+	return x
+}
+
+// tones are the classes of styles.
+var tones = [...]string{plain: "", dim: "dim", good: "good", warn: "warn", bad: "bad"}
+
+// longest is how many runes of a name, key, value or error text are shown.
+const longest = 300
+
+// shown makes text of a history fit for a page: it neither changes the direction of what
+// follows nor fills the page.
+func shown(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.Is(unicode.Bidi_Control, r) || !unicode.IsPrint(r):
+			return '�'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "�"))
+	if r := []rune(s); len(r) > 4*longest {
+		return string(r[:4*longest]) + "…"
+	}
+	return s
+}
+
+// name is shown for what stands in a lane or a cell.
+func name(s string) string {
+	s = shown(s)
+	if r := []rune(s); len(r) > longest/5 {
+		return string(r[:longest/5]) + "…"
+	}
+	return s
+}
