@@ -192,7 +192,7 @@ func TestRealServersConfirmViolations(t *testing.T) {
 				t.Fatalf("five runs do not violate exclusion:\n%s", out)
 			}
 			has(t, out, "exclusion is violated in 1 of 1 run on real servers", "✗ VIOLATED exclusion", "on docker", "-lockcheck.replay=testdata")
-			for _, file := range []string{"history.jsonl", "schedule.json", "story.txt", "verdict.json"} {
+			for _, file := range []string{"history.jsonl", "report.html", "schedule.json", "story.txt", "verdict.json"} {
 				found, _ := filepath.Glob(filepath.Join(dir, "testdata", "lockcheck", "TestReal", name, "*", "docker", "exclusion", file))
 				if len(found) != 1 {
 					t.Errorf("no %s is kept", file)

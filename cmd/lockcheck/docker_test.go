@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
@@ -97,7 +98,7 @@ func TestCtrlCRemovesEverythingAndKeepsTheHistory(t *testing.T) {
 	}
 	nothingLeft(t, lockcheck)
 	keptHistory(t, out)
-	keptFiles(t, out, historyFile, scheduleFile, storyFile, verdictFile)
+	keptFiles(t, out, historyFile, rundir.PageFile, scheduleFile, storyFile, verdictFile)
 }
 
 // keptFiles checks the directory of each run: no file may be missing or left over.
@@ -177,7 +178,7 @@ func TestAStrangersWorkerGoesThroughTheSameFaults(t *testing.T) {
 		out := t.TempDir()
 		r := command(t, lockcheck, append(args, worker, "--fault", "pause", "--runs", "6", "--promise", "lease-exclusion", "--out", out)...)
 		r.wants(t, held, "of 6")
-		keptFiles(t, out, historyFile, scheduleFile, storyFile, verdictFile)
+		keptFiles(t, out, historyFile, rundir.PageFile, scheduleFile, storyFile, verdictFile)
 	})
 	t.Run("with a bare DEL", func(t *testing.T) {
 		command(t, lockcheck, append(args, worker+" --del", "--fault", "none", "--out", t.TempDir())...).wants(t, held)

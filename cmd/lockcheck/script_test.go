@@ -149,9 +149,9 @@ func cutAt(args []string, word string) (before, behind []string) {
 	return args, nil
 }
 
-// ofAFile matches a quoted line of a history with its number. Such lines are not
-// wrapped.
-var ofAFile = regexp.MustCompile(`^ *\d+  .*[{"\[(]`)
+// ofAFile matches a quoted line of a history with its number, and a path that can be
+// copied. Such lines are not wrapped.
+var ofAFile = regexp.MustCompile(`^ *\d+  .*[{"\[(]|^Page     `)
 
 // tooWide returns a line of a text that does not fit a terminal. Documents and names of
 // files are not wrapped.

@@ -203,6 +203,7 @@ func (to *Printer) suiteEnd(d *results.Document, first int) {
 	}
 	to.Printf("Files    %s\n", filepath.Dir(p.Schedule()))
 	to.CommandLine("Again    ", p.Replay)
+	to.PageLine(filepath.Dir(p.Schedule()))
 }
 
 // failureWords says in how many cells the environment failed, and how many runs were

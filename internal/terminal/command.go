@@ -21,10 +21,18 @@ func Replay(schedule string) string {
 }
 
 // ReplayLine prints the command that replays the run in a directory, so that it can be
-// copied and run here.
+// copied and run here, and the run's page.
 func (t *Terminal) ReplayLine(dir string) {
 	if command := Replay(filepath.Join(dir, rundir.ScheduleFile)); command != "" {
 		t.CommandLine("Again    ", command)
+	}
+	t.PageLine(dir)
+}
+
+// PageLine prints the file of the page of the run in a directory, if there is one.
+func (t *Terminal) PageLine(dir string) {
+	if page := filepath.Join(dir, rundir.PageFile); rundir.Exists(page) {
+		t.Printf("Page     %s\n", page)
 	}
 }
 
