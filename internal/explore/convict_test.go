@@ -1,12 +1,11 @@
 package explore
 
 import (
-	"context"
+	"cmp"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/sim"
@@ -42,24 +41,21 @@ func (c *conviction) Missed() (n int) {
 func convict(t *testing.T, x *catalogue.Exposure, seeds, limit int) *conviction {
 	t.Helper()
 	c := &conviction{Exposure: x, Runs: make([]int, seeds), Limit: limit}
-	err := inParallel(t.Context(), sim.Simulator, seeds, 0, func(base int, buffer *buffer) (err error) {
-		c.Runs[base], err = exposes(t.Context(), x, x.Lock, uint64(1+base*baseDistance), limit, buffer)
-		return err
+	err := inParallel(t.Context(), sim.Simulator, seeds, 0, func(base int, _ *buffer) error {
+		c.Runs[base] = cmp.Or(first(t, exposing(x, x.Lock, uint64(1+base*baseDistance)), x.Shows, limit), limit+1)
+		return nil
 	})
 	must(t, err)
 	slices.Sort(c.Runs)
 	return c
 }
 
-// exposes returns the number of the first run of lock that shows the flaw of x; more
-// than limit: none. lock is the flawed lock of x, or its sound counterpart.
-func exposes(ctx context.Context, x *catalogue.Exposure, lock string, seed uint64, limit int, buffer *buffer) (int, error) {
-	s := Settings{
-		Lock: lock, On: "sim", Lease: x.Lease, Clients: AnyClients, Acquires: AnyAcquires, Mixed: x.Mixed,
+// exposing returns the settings of runs that show the flaw of x. lock is the flawed lock,
+// or its sound counterpart.
+func exposing(x *catalogue.Exposure, lock string, seed uint64) *Settings {
+	s := &Settings{
+		Lock: lock, On: "sim", Lease: cmp.Or(x.Lease, 10*time.Second), Clients: AnyClients, Acquires: AnyAcquires, Mixed: x.Mixed,
 		Server: catalogue.Server{Replicas: x.Replicas}, Count: Exactly(max(1, x.Count)), Seed: seed,
-	}
-	if s.Lease == 0 {
-		s.Lease = 10 * time.Second
 	}
 	for _, name := range x.Faults {
 		if f, ok := faults.Find(name); ok {
@@ -69,17 +65,5 @@ func exposes(ctx context.Context, x *catalogue.Exposure, lock string, seed uint6
 	if w, ok := workloads.Find(x.Workload); ok {
 		s.Workloads = []workloads.Workload{w}
 	}
-	for i := range limit {
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		r := NewResult()
-		if err := r.run(&s, i, buffer); err != nil {
-			return 0, err
-		}
-		if r.Outcome(x.Shows) == checker.Violated {
-			return i + 1, nil
-		}
-	}
-	return limit + 1, nil
+	return s
 }

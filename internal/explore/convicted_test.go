@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -8,7 +9,6 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/alltests"
-	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // flaws are the known flaws of the locks.
@@ -30,22 +30,6 @@ const (
 	soonTime = time.Second
 )
 
-// runsUntil returns the number of runs until a property is violated, or s.Runs + 1 if
-// none violates it.
-func runsUntil(tb testing.TB, s *Settings, p checker.Property) int {
-	tb.Helper()
-	buffer := newBuffer(sim.Simulator)
-	defer buffer.Close()
-	for i := range s.Runs {
-		one := NewResult()
-		must(tb, one.run(s, i, buffer))
-		if one.Outcome(p) == checker.Violated {
-			return i + 1
-		}
-	}
-	return s.Runs + 1
-}
-
 func anything(lock string, seed uint64) *Settings {
 	return &Settings{
 		Lock: lock, On: "sim", Lease: 10 * time.Second, Seed: seed, Runs: soonRuns,
@@ -59,7 +43,7 @@ func TestFlawsShowSoon(t *testing.T) {
 	seeds := alltests.Budget[uint64](20, 4)
 	for _, f := range flaws {
 		for seed := range seeds {
-			if n := runsUntil(t, anything(f.lock, seed*1_000_000), f.property); n > soonRuns {
+			if first(t, anything(f.lock, seed*1_000_000), f.property, soonRuns) == 0 {
 				t.Errorf("%s, seed %d: %s is not violated in %d runs", f.lock, seed*1_000_000, f.property, soonRuns)
 			}
 		}
@@ -76,7 +60,7 @@ func BenchmarkFlawsShow(b *testing.B) {
 				var worst time.Duration
 				for seed := range uint64(20) {
 					start := time.Now()
-					runs = append(runs, runsUntil(b, anything(f.lock, seed*1_000_000), f.property))
+					runs = append(runs, cmp.Or(first(b, anything(f.lock, seed*1_000_000), f.property, soonRuns), soonRuns+1))
 					worst = max(worst, time.Since(start))
 				}
 				slices.Sort(runs)

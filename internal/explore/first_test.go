@@ -48,19 +48,19 @@ func (k knownFlaw) settings(strategy string, seed uint64) *Settings {
 }
 
 // first returns the number of runs until the property is violated; 0: more than most.
-func first(tb testing.TB, s *Settings, property checker.Property, most int, buffer *harness.Buffer) int {
+func first(tb testing.TB, s *Settings, property checker.Property, most int) int {
 	tb.Helper()
+	buffer := newBuffer(sim.Simulator)
+	defer buffer.Close()
 	for i := range most {
 		plan := s.Plan(i)
 		h, err := buffer.Simulate(plan, plan.Decide(false), nil)
 		if err != nil {
-			tb.Error(err)
+			tb.Errorf("%s, seed %d: %v", s.Lock, plan.Seed, err)
 			return 0
 		}
-		for _, v := range checker.Judge(h) {
-			if v.Property == property && v.Outcome == checker.Violated {
-				return i + 1
-			}
+		if verdicts, _, _ := buffer.Examine(h); isViolated(verdicts, property) {
+			return i + 1
 		}
 	}
 	return 0
@@ -91,8 +91,8 @@ func BenchmarkFirstViolation(b *testing.B) {
 func (k knownFlaw) figures(b *testing.B, strategy string) []int {
 	const most = 100_000 // limit
 	runs := make([]int, 200)
-	must(b, inParallel(b.Context(), sim.Simulator, len(runs), 0, func(base int, buffer *buffer) error {
-		runs[base] = cmp.Or(first(b, k.settings(strategy, uint64(base+1)<<32), k.property, most, buffer.Buffer), most)
+	must(b, inParallel(b.Context(), sim.Simulator, len(runs), 0, func(base int, _ *buffer) error {
+		runs[base] = cmp.Or(first(b, k.settings(strategy, uint64(base+1)<<32), k.property, most), most)
 		return nil
 	}))
 	slices.Sort(runs)

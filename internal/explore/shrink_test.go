@@ -19,17 +19,11 @@ import (
 // violation returns the first of many random runs that violates a property; nil: none.
 func violation(tb testing.TB, s *Settings, p checker.Property) *harness.Judged {
 	tb.Helper()
-	return firstOf(tb, s, random(tb, s), p)
-}
-
-// firstOf returns the first run of a batch that violates a property; nil: none.
-func firstOf(tb testing.TB, s *Settings, r *Result, p checker.Property) *harness.Judged {
-	tb.Helper()
-	if r.Outcome(p) != checker.Violated {
+	n := first(tb, s, p, s.Runs)
+	if n == 0 {
 		return nil
 	}
-	j := simulate(tb, s.Plan(r.Outcomes[p].First[checker.Violated]))
-	return j
+	return simulate(tb, s.Plan(n-1))
 }
 
 // runsToShrink returns how many runs to shrink. Shrinking has no goroutines, so the race
@@ -80,9 +74,8 @@ func TestShrunkRunsAreNoLongerThanTheCatalogue(t *testing.T) {
 					}
 				}
 			}
-			r := random(t, s)
 			for _, p := range schedule.Must {
-				j := firstOf(t, s, r, p)
+				j := violation(t, s, p)
 				if j == nil {
 					continue
 				}
