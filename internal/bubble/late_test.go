@@ -2,6 +2,7 @@ package bubble_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 func TestLateRequestsOfAbandonedAcquires(t *testing.T) {
 	bubble.Seedable(t)
 	l := bubbletest.Library{Lock: bubble.Lock("late", catalogue.StoreRedis, 1, 0)}
-	late := 0
+	var late atomic.Int64 // several clients, each with goroutines
 	l.New = func(s userlock.Site) (bubbletest.Lock, error) {
 		c := goredis.NewClient(&goredis.Options{Addr: s.Addrs()[0], Dialer: s.DialContext})
 		acquires := 0
@@ -30,7 +31,7 @@ func TestLateRequestsOfAbandonedAcquires(t *testing.T) {
 				if acquires++; acquires == 2 {
 					go func() {
 						time.Sleep(s.Lease() / 4)
-						late++
+						late.Add(1)
 						c.SetNX(context.Background(), name, "x", s.Lease())
 					}()
 					return nil, context.DeadlineExceeded
@@ -64,7 +65,7 @@ func TestLateRequestsOfAbandonedAcquires(t *testing.T) {
 			t.Errorf("run %d: no acquire was abandoned", i)
 		}
 	}
-	if late == 0 {
+	if late.Load() == 0 {
 		t.Error("no request came late")
 	}
 }

@@ -215,7 +215,7 @@ func TestTheSearchFindsTheEndOfEveryPath(t *testing.T) {
 }
 
 // One scope gives the same numbers and the same schedules, with any number of jobs.
-func TestASearchRepeats(t *testing.T) {
+func TestJobsDoNotChangeASearch(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []string{"none", "pause", "restart-lost", "delay"}[:alltests.Budget(4, 1)] {
 		var first *Exhausted

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
@@ -27,8 +28,9 @@ func calibrated(t *testing.T) *catalogue.Calibration {
 // cellsOf returns all cells of some locks, with the expectation of like.
 func cellsOf(t *testing.T, shared Settings, lock catalogue.Lock, like string) (cells []*Cell) {
 	t.Helper()
+	calibration := calibrated(t)
 	for _, fault := range lock.Columns() {
-		c, err := NewCell(shared, lock, like, fault, calibrated(t))
+		c, err := NewCell(shared, lock, like, fault, calibration)
 		must(t, err)
 		cells = append(cells, c)
 	}
@@ -103,12 +105,21 @@ func TestJudgementOfCells(t *testing.T) {
 }
 
 // With any number of jobs a matrix has the same runs in every cell, with the same
-// results.
+// results. Under the race detector this is every lock beside others, under a quarter of
+// the faults.
 func TestJobsDoNotChangeTheMatrix(t *testing.T) {
-	lock, _ := catalogue.FindLock("redis-set-lua")
+	var cells []*Cell
+	for l, lock := range catalogue.Locks {
+		for i, c := range cellsOf(t, defaults(10*time.Second, 2), lock, lock.ID) {
+			if alltests.Wanted() || (l+i)%4 == 0 {
+				c.Runs, c.Least = 2, 2
+				cells = append(cells, c)
+			}
+		}
+	}
 	var first []*Result
-	for _, jobs := range []int{1, 2, 7} {
-		results, whole, err := Matrix(t.Context(), sim.Simulator, cellsOf(t, defaults(10*time.Second, 60), lock, lock.ID), jobs, nil)
+	for _, jobs := range []int{1, 7} {
+		results, whole, err := Matrix(t.Context(), sim.Simulator, cells, jobs, nil)
 		must(t, err)
 		if slices.Contains(whole, false) {
 			t.Errorf("with %d jobs a cell lacks runs", jobs)
