@@ -1,5 +1,18 @@
 package checker
 
+// refusedFrom17 are tries of c2 from 17 s to 33 s that are refused.
+const refusedFrom17 = `
+		17 c2 try
+		17 c2 try fail
+		22 c2 try
+		22 c2 try fail
+		27 c2 try
+		27 c2 try fail
+		32 c2 try
+		32 c2 try fail
+		33 c2 try
+		33 c2 try fail`
+
 var livenessSpecs = []spec{
 	{"everybody gets his turn", granted1 + `
 		1 c2 acquire
@@ -119,17 +132,7 @@ var livenessSpecs = []spec{
 		10 c1 release
 		10 c1 release ok
 		12 c2 try
-		12 c2 try fail
-		17 c2 try
-		17 c2 try fail
-		22 c2 try
-		22 c2 try fail
-		27 c2 try
-		27 c2 try fail
-		32 c2 try
-		32 c2 try fail
-		33 c2 try
-		33 c2 try fail`, `violated 5,24: c2 was refused the lock at each of its 8 tries from 2.000 s to 33.000 s, and no client held it at any of them; 30.000 s (3 T) are allowed.`},
+		12 c2 try fail` + refusedFrom17, `violated 5,24: c2 was refused the lock at each of its 8 tries from 2.000 s to 33.000 s, and no client held it at any of them; 30.000 s (3 T) are allowed.`},
 	{"a client held it at one of the tries", granted1 + `
 		1 c1 release
 		1 c1 release ok
@@ -142,17 +145,7 @@ var livenessSpecs = []spec{
 		12 c2 try
 		12 c2 try fail
 		13 c1 release
-		13 c1 release ok
-		17 c2 try
-		17 c2 try fail
-		22 c2 try
-		22 c2 try fail
-		27 c2 try
-		27 c2 try fail
-		32 c2 try
-		32 c2 try fail
-		33 c2 try
-		33 c2 try fail`, "valid"},
+		13 c1 release ok` + refusedFrom17, "valid"},
 	{"an acquire without an answer may hold", granted1 + `
 		1 c1 release
 		1 c1 release ok
@@ -190,17 +183,7 @@ var livenessSpecs = []spec{
 		8 c1 release
 		8 c1 release fail
 		12 c2 try
-		12 c2 try fail
-		17 c2 try
-		17 c2 try fail
-		22 c2 try
-		22 c2 try fail
-		27 c2 try
-		27 c2 try fail
-		32 c2 try
-		32 c2 try fail
-		33 c2 try
-		33 c2 try fail`, "valid"},
+		12 c2 try fail` + refusedFrom17, "valid"},
 	{"no client ever gets the lock", `
 		0 c1 acquire
 		31 c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
