@@ -16,7 +16,6 @@ type strip struct {
 	Faults          []bar
 	From, To        string
 	Left, Width     float64 // the part that the picture shows; Width 0: unknown
-	perColumn       time.Duration
 }
 
 const (

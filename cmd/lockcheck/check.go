@@ -48,7 +48,7 @@ Of several files the worst decides: 4 before 1 before 2.`,
 		Example: `  lockcheck check store/etcd-lock/latest/history.edn
   lockcheck check --model semaphore=2 history.edn.gz
   lockcheck check --promise exclusion,fencing lockcheck-out
-  lockcheck check --html picture.html history.edn
+  lockcheck check --html page.html history.edn
   zcat history.edn.gz | lockcheck check --to jsonl - > history.jsonl`,
 		Args: needArgs("FILE", "lockcheck check history.edn"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -82,7 +82,7 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	fl.StringVar(&f.okFalse, "ok-false", "", "what an operation did that is ok with false: `refused` or granted")
 	durationFlag(fl, &f.Request.Options.Timeout, "timeout", 30*time.Second, "how long to judge a file: what is open then is unknown; 0: for ever")
 	fl.Var(&f.memory, "memory", "with a model: the memory to use in that search, a `SIZE` like 500MB or 2GiB; 0: any")
-	fl.StringVar(&f.Request.HTML, "html", "", "write Porcupine's picture of the operations around a violation to a `FILE`")
+	fl.StringVar(&f.Request.HTML, "html", "", "write a page with the story, the picture and the operations to a `FILE`; of a model Porcupine's picture")
 	fl.StringVar(&f.Request.To, "to", "", "judge nothing, and print the history in this `FORMAT`: edn or jsonl")
 	promiseFlag(cmd, &f.promised)
 }

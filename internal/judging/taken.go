@@ -207,20 +207,12 @@ func eachEntry(in *formats.Reader, f func(e *history.Entry, line int) bool) (one
 	return oneLine, err
 }
 
-// picture returns a function that draws the first violated promise, or else the first
-// that held. Only some properties can be drawn.
-func (t *taken) picture(verdicts []checker.Verdict, pr checker.Promise) func(io.Writer) error {
+// page returns a function that writes the page of the history.
+func (t *taken) page(verdicts []checker.Verdict, pr checker.Promise, reached checker.Counts) func(io.Writer) error {
 	return func(w io.Writer) error {
 		if t.log != nil {
 			return fmt.Errorf("%d entries are too many to draw", t.entries)
 		}
-		for _, want := range []checker.Outcome{checker.Violated, checker.Valid} {
-			for i := range verdicts {
-				if v := &verdicts[i]; v.Outcome == want && pr.Covers(v.Property) && checker.Drawable(v.Property) {
-					return checker.Picture(t.history, v, w)
-				}
-			}
-		}
-		return errors.New("no property that Porcupine can draw was judged")
+		return report.Page(w, t.history, verdicts, report.PageOptions{Options: report.Options{Promise: pr}, Reached: reached})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/lockcheck/lockcheck/report"
 )
@@ -15,19 +16,20 @@ import (
 // Marks recognise a file that lockcheck wrote earlier and may replace. Any other file
 // is never touched. Beside a schedule the marks are those of a run.
 type Marks struct {
-	what        string // description of such a file
-	begins, has string // text within its first bytes
+	what   string   // description of such a file
+	begins string   // text at its begin
+	has    []string // texts, one of which is within its first bytes
 }
 
 var (
-	TestResults = Marks{"file of test results", "<?xml", `<testsuites name="lockcheck `}
-	Picture     = Marks{"picture of lockcheck", "<!doctype html>", "<title>Porcupine</title>"}
+	TestResults = Marks{"file of test results", "<?xml", []string{`<testsuites name="lockcheck `}}
+	Picture     = Marks{"picture of lockcheck", "<!doctype html>", []string{report.PageMark, "<title>Porcupine</title>"}}
 
 	besideSchedule = map[string]Marks{ // by file name
-		HistoryFile: {"history of lockcheck", `{"lockcheck":`, `"version":`},
-		VerdictFile: {"verdict", "{", `"properties":`},
-		StoryFile:   {"story", "", " seed "},
-		PageFile:    {"page of a run", "<!doctype html>", report.PageMark},
+		HistoryFile: {"history of lockcheck", `{"lockcheck":`, []string{`"version":`}},
+		VerdictFile: {"verdict", "{", []string{`"properties":`}},
+		StoryFile:   {"story", "", []string{" seed "}},
+		PageFile:    {"page of a run", "<!doctype html>", []string{report.PageMark}},
 	}
 )
 
@@ -84,7 +86,7 @@ func (m Marks) On(path string) (bool, error) {
 	}
 	head, err := io.ReadAll(io.LimitReader(f, 4<<10))
 	err = WithoutPath(cmp.Or(err, f.Close()))
-	return bytes.HasPrefix(head, []byte(m.begins)) && bytes.Contains(head, []byte(m.has)), err
+	return bytes.HasPrefix(head, []byte(m.begins)) && slices.ContainsFunc(m.has, func(text string) bool { return bytes.Contains(head, []byte(text)) }), err
 }
 
 // Foreign returns an entry in the directory of a run that has the name of a run's
