@@ -62,7 +62,8 @@ func (s scale) at(t time.Duration) float64 {
 	i, _ := slices.BinarySearchFunc(s, t, func(k struct {
 		t time.Duration
 		x float64
-	}, t time.Duration) int {
+	}, t time.Duration,
+	) int {
 		return cmp.Compare(k.t, t)
 	})
 	switch {
