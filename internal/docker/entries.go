@@ -27,7 +27,7 @@ func (e *Environment) declare(entries []worker.Entry) error {
 	}
 	e.declared = true
 	if e.mysql != nil {
-		return e.mysql.declare(e.ctx, entries)
+		return e.mysql.declare(e.ctx, entries, names)
 	}
 	return nil
 }

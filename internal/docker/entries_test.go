@@ -1,7 +1,9 @@
 package docker_test
 
 import (
+	"database/sql"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,6 +46,44 @@ func TestRowsThatAWorkerDeclares(t *testing.T) {
 		does(t, p, c2, "c2", 5, "DELETE FROM lockcheck_lock")
 	})
 	wantLines(t, w, "grant a of 1 by 1", "takeover a of 1 by 2", "grant a of 2 by 2", "remove a of 2 by 3", "grant a of 4 by 4", "remove a of 4 by 5")
+}
+
+// Named locks of a worker are observed, although no server reports them: who holds them is
+// asked before each answer passes. They end with their session, and with their server.
+func TestNamedLocksThatAWorkerDeclares(t *testing.T) {
+	t.Parallel()
+	dockertest.Require(t)
+	w := &witness{}
+	declaring(t, w, "mysql", `{"mysql":"get_lock","name":"my-{name}"}`, func(p *docker.Environment) {
+		c1, c2 := through(t, p, "c1"), through(t, p, "c2")
+		c1.SetMaxOpenConns(1)
+		c2.SetMaxOpenConns(1)
+		asks := func(db *sql.DB, client string, op, want int, q string, args ...any) {
+			t.Helper()
+			docker.As(p, client, op)
+			var got sql.NullInt64
+			if err := db.QueryRowContext(t.Context(), q, args...).Scan(&got); err != nil || got.Int64 != int64(want) {
+				t.Errorf("%s in operation %d: %v, %v", q, op, got, err)
+			}
+		}
+		const get, free = "SELECT GET_LOCK('my-a', ?)", "SELECT RELEASE_LOCK('my-a')"
+		asks(c1, "c1", 1, 1, get, 0)
+		asks(c2, "c2", 2, 0, get, 0)
+		asks(c2, "c2", 3, 0, free)
+		asks(c1, "c1", 4, 1, get, 0)
+		asks(c1, "c1", 5, 1, free)
+		var waits sync.WaitGroup
+		waits.Go(func() { asks(c2, "c2", 6, 1, get, patience.Seconds()) })
+		until(t, p, "c2 waits", func() bool { return docker.Waits(p) == 1 })
+		asks(c1, "c1", 7, 1, free)
+		waits.Wait()
+		must(t, p.ExpireSession("c2"))
+		asks(c1, "c1", 8, 1, get, patience.Seconds())
+		must(t, p.Stop("mysql-1", false))
+		must(t, p.Start("mysql-1"))
+	})
+	wantLines(t, w, "grant my-a of 1 by 1", "prolong my-a of 1 by 4", "remove my-a of 1 by 7", "grant my-a of 6 by 6",
+		"lose my-a of 6 by nobody", "grant my-a of 8 by 8", "lose my-a of 8 by nobody")
 }
 
 // A worker's keys are entries if it declares them, and others are none.

@@ -96,6 +96,13 @@ func Missing(p *Environment) int {
 	return len(p.mysql.audit.missing)
 }
 
+// Waits returns how many connections of a MySQL server wait for a named lock.
+func Waits(p *Environment) (n int) {
+	const q = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'"
+	p.mysql.leader().db.QueryRowContext(p.ctx, q).Scan(&n)
+	return n
+}
+
 // Halfway starts the promotion of a MySQL replica and fails when the replica no longer
 // follows a primary.
 func Halfway(p *Environment, replica string) error {

@@ -79,6 +79,9 @@ func (t *eventLog) Server(e history.Entry) {
 	if e.By.Set {
 		by = fmt.Sprint(e.By.V)
 	}
+	if e.Text != "" && e.F == history.Lose {
+		by += ", " + e.Text
+	}
 	t.lines = append(t.lines, fmt.Sprintf("%s of %d by %s", e.F, e.Op.V, by))
 }
 

@@ -278,5 +278,5 @@ func (l *ledger) compare(key string, there bool, at time.Duration) {
 
 // report passes an event of the server to the observer.
 func (l *ledger) report(f, key string, op, by int64) {
-	l.event(l.server, f, l.keys.lockOf(key), key, op, by)
+	l.event(l.server, f, l.keys.lockOf(key), key, op, by, "")
 }

@@ -56,7 +56,7 @@ func (s *mysqld) launch(ctx context.Context) error { return s.startBy(ctx, s.scr
 // fill creates the tables on an empty server without a primary.
 func (s *mysqld) fill(ctx context.Context) error {
 	list := []string{mysql.Schema}
-	if s.primary.rows.observes() && s.primary.rows.of.table == "" { // a worker's table has its triggers from its declaration on
+	if s.primary.rows.builtIn() { // a worker's table has its triggers from its declaration on
 		list = append(list, auditSchema(audited{})...)
 	}
 	return s.each(ctx, list...)

@@ -29,6 +29,7 @@ type mysqlTalk struct {
 
 	session   atomic.Int64 // the server's number of the connection; 0: no greeting yet
 	effective atomic.Bool  // the client's last packet has an effect
+	prepared  bool         // the client has prepared a command that takes a named lock
 }
 
 // The commands of a library that prepare or end something.
@@ -51,6 +52,9 @@ var asksNumber = append([]byte{comQuery}, mysqlclient.Greeting...)
 func prepares(command []byte) bool {
 	return bytes.IndexByte(preparingCommands, command[0]) >= 0 || bytes.Equal(command, asksNumber)
 }
+
+// packetError begins an answer that is an error.
+const packetError = 0xff
 
 // mysqlHead is the size of a packet's header: three bytes of its length, and its
 // number.
@@ -78,11 +82,17 @@ func (t *mysqlTalk) request(r *bufio.Reader, op int64) parcel {
 	raw, body, err := readMySQL(r)
 	if err != nil || len(body) == 0 || raw[mysqlHead-1] != 0 || prepares(body) {
 		t.effective.Store(false)
+		t.prepared = t.prepared || takesLock(body) != ""
 		return parcel{raw: raw, kind: kindLibrary}
 	}
 	t.effective.Store(true)
-	means, changes := mysql.MeaningIn(body), changesRows(body)
-	return parcel{raw: raw, pass: func(<-chan struct{}) { t.primary.rows.addCommand(t.reign, t.session.Load(), op, means, changes) }}
+	c := sentCommand{op: int(op), means: mysql.MeaningIn(body), takes: takesLock(body)}
+	if t.prepared && body[0] == comStmtExecute {
+		c.takes = string(body)
+	}
+	return parcel{raw: raw, pass: func(<-chan struct{}) {
+		t.primary.rows.addCommand(t.reign, t.session.Load(), c, changesRows(body))
+	}}
 }
 
 // changesRows reports whether a command may change rows: one that reads them, or ends
@@ -129,6 +139,9 @@ func (t *mysqlTalk) reply() (parcel, error) {
 	if !t.effective.Load() {
 		return parcel{raw: raw, kind: kindLibrary}, nil
 	}
+	if len(body) > 0 && body[0] != packetError {
+		t.primary.rows.answer(t.reign, t.session.Load(), raw)
+	}
 	if !t.primary.rows.await(t.life.Done(), t.reign, t.primary.rows.ask()) {
 		return parcel{}, errDown
 	}
@@ -140,11 +153,11 @@ func (t *mysqlTalk) reply() (parcel, error) {
 // sends an error instead: -1.
 func greetingOf(body []byte) (session int64, err error) {
 	const version = 10
-	if len(body) == 0 || body[0] != version && body[0] != 0xff {
+	if len(body) == 0 || body[0] != version && body[0] != packetError {
 		return 0, errNotMySQL
 	}
 	end := bytes.IndexByte(body, 0)
-	if body[0] == 0xff {
+	if body[0] == packetError {
 		return -1, nil
 	}
 	if end < 0 || len(body) < end+5 {

@@ -167,7 +167,7 @@ func (n *nodes) remove(leader, f, path string, by int64) {
 // report passes an event of the leader to the observer.
 func (n *nodes) report(leader, f, path string, op, by int64) {
 	if !n.dropped {
-		n.event(leader, f, n.lockOf(path), path, op, by)
+		n.event(leader, f, n.lockOf(path), path, op, by, "")
 	}
 }
 

@@ -83,7 +83,7 @@ func (p *primary) lead(ctx context.Context, s *mysqld) error {
 		return err
 	}
 	var found map[string]mysql.Row
-	if p.rows.observes() {
+	if p.rows.observes() && p.rows.named == nil {
 		err := p.look(ctx, s)
 		if err == nil {
 			found, err = rowsNow(ctx, s.db, p.rows.of)
@@ -107,10 +107,17 @@ func (p *primary) lead(ctx context.Context, s *mysqld) error {
 	return nil
 }
 
-// declare makes the primary report the rows of the table that a worker declares. Named
-// locks are in no table, and nobody reports them.
-func (p *primary) declare(ctx context.Context, entries []worker.Entry) error {
-	if len(entries) != 1 || entries[0].MySQL.GetLock {
+// declare makes the primary report the rows of the table, or the named locks, that a
+// worker declares. names are the locks by these names.
+func (p *primary) declare(ctx context.Context, entries []worker.Entry, names map[string]string) error {
+	if !slices.ContainsFunc(entries, func(e worker.Entry) bool { return !e.MySQL.GetLock }) {
+		p.reading.Lock()
+		defer p.reading.Unlock()
+		p.rows.declareNamed(names)
+		p.tasks.Go(p.follow)
+		return nil
+	}
+	if len(entries) != 1 {
 		return nil
 	}
 	m := entries[0].MySQL
@@ -179,6 +186,9 @@ func (p *primary) follow() {
 
 // look reports the changes since the last look. The caller holds reading.
 func (p *primary) look(ctx context.Context, s *mysqld) error {
+	if p.rows.named != nil {
+		return p.rows.takeNamed(ctx, s.db)
+	}
 	return p.rows.take(func() ([]auditLine, error) { return p.audit.read(ctx, s.db) })
 }
 

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -23,12 +24,17 @@ type rows struct {
 	sent     map[int64]sentCommand // by connection of this reign: its last command
 	grants   map[string]int        // the acquire whose grant a lock's row belongs to; 0: none
 	makers   map[mysql.Row]int     // the same, for earlier rows: they may come back
+	named    map[string]*namedLock // instead of rows; nil: none
 }
 
 // sentCommand is a command: its operation, and its meaning for the grant of its row.
 type sentCommand struct {
-	op    int
-	means mysql.Meaning
+	op       int
+	means    mysql.Meaning
+	takes    string // the command, if it may take a named lock
+	taken    bool   // the server says that it has
+	answered bool   // the server has executed it
+	over     bool   // and its effect on named locks is reported
 }
 
 func newRows(names []string, server string, o env.Observer, log func(string, ...any)) *rows {
@@ -53,14 +59,14 @@ func (r *rows) now() int {
 // addCommand records a command that is about to be sent on a connection of a reign. It
 // ignores commands of earlier reigns, whose changes are never reported. A command that
 // changes nothing may end a transaction in which an earlier one did.
-func (r *rows) addCommand(reign int, session, op int64, means mysql.Meaning, changes bool) {
+func (r *rows) addCommand(reign int, session int64, c sentCommand, changes bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !changes {
-		means = r.sent[session].means
+		c.means = r.sent[session].means
 	}
 	if reign == r.reign {
-		r.sent[session] = sentCommand{int(op), means}
+		r.sent[session] = c
 	}
 }
 
@@ -91,18 +97,28 @@ func (r *rows) await(stop <-chan struct{}, reign int, asked int64) bool {
 
 // take reads changes, and reports them.
 func (r *rows) take(read func() ([]auditLine, error)) error {
+	return r.catchUp(func() (func(), error) {
+		lines, err := read()
+		return func() {
+			for _, l := range lines {
+				r.change(l)
+			}
+		}, err
+	})
+}
+
+// catchUp reads what was done, and reports it with mu held.
+func (r *rows) catchUp(read func() (report func(), err error)) error {
 	r.mu.Lock()
 	asked := r.asked
 	r.mu.Unlock()
-	lines, err := read()
+	report, err := read()
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, l := range lines {
-		r.change(l)
-	}
+	report()
 	if r.answered != asked {
 		r.answered = asked
 		r.signal()
@@ -168,6 +184,9 @@ func meaningOf(before, after *mysql.Row) mysql.Meaning {
 	return mysql.Keeps
 }
 
+// builtIn reports whether the rows of the built-in locks' table are observed.
+func (r *rows) builtIn() bool { return r.observes() && r.of.table == "" && r.named == nil }
+
 // declare begins to observe the rows of a worker's table.
 func (r *rows) declare(of audited) {
 	r.mu.Lock()
@@ -187,6 +206,12 @@ func (r *rows) become(name string, found map[string]mysql.Row) {
 	r.server, r.subject = name, rowsOf(name)
 	r.reign++
 	clear(r.sent)
+	for _, name := range slices.Sorted(maps.Keys(r.named)) {
+		if n := r.named[name]; n.session != 0 {
+			r.loseNamed(name)
+			n.session = 0
+		}
+	}
 	for _, lock := range r.names {
 		if r.dropped {
 			return
@@ -210,12 +235,12 @@ func (r *rows) become(name string, found map[string]mysql.Row) {
 
 // report passes an event of the primary to the observer.
 //
-// A Lose never has history.SessionOver: only named locks, and rows that a transaction
-// has locked or not committed, end with a session. Triggers see no named locks, and the
-// audit shows committed changes only. A Lose here is a row that a new primary lacks.
+// A Lose never has history.SessionOver: of rows only those that a transaction has locked
+// or not committed end with a session, and the audit shows committed changes only. A Lose
+// here is a row that a new primary lacks.
 func (r *rows) report(f, lock string, op, by int) {
 	if !r.dropped {
-		r.event(r.server, f, lock, lock, int64(op), int64(by))
+		r.event(r.server, f, lock, lock, int64(op), int64(by), "")
 	}
 }
 

@@ -63,10 +63,10 @@ func TestRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got eventLog
 			r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
-			r.addCommand(0, 7, 10, mysql.Grants, true)
-			r.addCommand(0, 8, 20, mysql.Grants, true)
-			r.addCommand(1, 7, 30, mysql.Grants, true)      // for a server that is not the primary
-			r.addCommand(0, 7, 10, mysql.Undeclared, false) // the end of its transaction
+			r.addCommand(0, 7, sentCommand{op: 10, means: mysql.Grants}, true)
+			r.addCommand(0, 8, sentCommand{op: 20, means: mysql.Grants}, true)
+			r.addCommand(1, 7, sentCommand{op: 30, means: mysql.Grants}, true)      // for a server that is not the primary
+			r.addCommand(0, 7, sentCommand{op: 10, means: mysql.Undeclared}, false) // the end of its transaction
 			asked := r.ask()
 			if err := r.take(func() ([]auditLine, error) { return c.lines, nil }); err != nil {
 				t.Error(err)
@@ -88,14 +88,14 @@ func TestRowsOfAnEarlierReign(t *testing.T) {
 	t.Parallel()
 	var got eventLog
 	r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
-	r.addCommand(0, 7, 10, mysql.Grants, true)
+	r.addCommand(0, 7, sentCommand{op: 10, means: mysql.Grants}, true)
 	asked := r.ask()
 	r.become("mysql-1", nil)
 	if r.await(nil, 0, asked) {
 		t.Error("changes of the earlier reign are reported")
 	}
-	r.addCommand(r.now(), 7, 20, mysql.Grants, true)
-	r.addCommand(0, 7, 30, mysql.Grants, true)
+	r.addCommand(r.now(), 7, sentCommand{op: 20, means: mysql.Grants}, true)
+	r.addCommand(0, 7, sentCommand{op: 30, means: mysql.Grants}, true)
 	if err := r.take(func() ([]auditLine, error) { return []auditLine{{1, 7, nil, row(1)}}, nil }); err != nil {
 		t.Error(err)
 	}

@@ -71,12 +71,12 @@ func (v *view) await(stop <-chan struct{}, limit <-chan time.Time, so func() boo
 	}
 }
 
-// event passes an event of an entry to the observer. by is 0 without an operation. The
-// caller holds mu, which keeps events in order.
-func (v *view) event(server, f, lock, key string, op, by int64) {
+// event passes an event of an entry to the observer. by is 0 without an operation, and
+// text is "" or history.SessionOver. The caller holds mu, which keeps events in order.
+func (v *view) event(server, f, lock, key string, op, by int64, text string) {
 	e := history.Entry{
 		Process: history.Process{Name: server}, Type: history.Event, F: f,
-		Lock: lock, Key: key, Op: history.Some(op),
+		Lock: lock, Key: key, Op: history.Some(op), Text: text,
 	}
 	if by != 0 {
 		e.By = history.Some(by)

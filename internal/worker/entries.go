@@ -96,13 +96,13 @@ func CheckEntries(entries []Entry, kind string) error {
 	return nil
 }
 
-// Names returns the lock of each key or path that entries stand for. The entries of MySQL
-// have none.
+// Names returns the lock of each key, path or name that entries stand for. The entries in a
+// table of MySQL have none.
 func Names(entries []Entry, locks []string) map[string]string {
 	names := map[string]string{}
 	for _, e := range entries {
 		for _, lock := range locks {
-			if pattern := e.Redis + e.ZooKeeper; pattern != "" {
+			if pattern := e.Redis + e.ZooKeeper + e.Name; pattern != "" {
 				names[strings.ReplaceAll(pattern, NamePlace, lock)] = lock
 			}
 		}

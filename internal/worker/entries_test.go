@@ -34,8 +34,8 @@ func TestEntries(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.entries, err, tt.want)
 		}
 	}
-	got := Names([]Entry{{Redis: "lock:{name}"}, {Redis: "{name}/queue"}}, []string{"a", "b"})
-	want := map[string]string{"lock:a": "a", "lock:b": "b", "a/queue": "a", "b/queue": "b"}
+	got := Names([]Entry{{Redis: "lock:{name}"}, {Redis: "{name}/queue"}, {MySQL: &MySQLEntry{GetLock: true}, Name: "my-{name}"}}, []string{"a", "b"})
+	want := map[string]string{"lock:a": "a", "lock:b": "b", "a/queue": "a", "b/queue": "b", "my-a": "a", "my-b": "b"}
 	if !maps.Equal(got, want) {
 		t.Errorf("names %v, want %v", got, want)
 	}
