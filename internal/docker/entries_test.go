@@ -2,10 +2,13 @@ package docker_test
 
 import (
 	"database/sql"
+	"log"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/docker"
@@ -97,4 +100,43 @@ func TestKeysThatAWorkerDeclares(t *testing.T) {
 		wantSaid(t, p, redis1, 3, "DEL lock:a", ":1")
 	})
 	wantLines(t, w, "grant lock:a of 1 by 1", "remove lock:a of 1 by 3")
+}
+
+// The children of a declared node are entries, and so is the node itself if it is
+// ephemeral. Other nodes are none, and the node for the children may be made at any time.
+func TestNodesThatAWorkerDeclares(t *testing.T) {
+	t.Parallel()
+	dockertest.Require(t)
+	w := &witness{}
+	declaring(t, w, "zookeeper", `{"zookeeper":"/locks/{name}"},{"zookeeper":"/own-{name}"}`, func(p *docker.Environment) {
+		session := func(client string) *zk.Conn {
+			conn, _, err := zk.Connect([]string{docker.Via(p, client, "zk-1")}, patience, zk.WithLogger(log.New(t.Output(), "", 0)))
+			must(t, err)
+			t.Cleanup(conn.Close)
+			return conn
+		}
+		c1, c2 := session("c1"), session("c2")
+		create := func(conn *zk.Conn, client string, op int, path string, flags int32) {
+			t.Helper()
+			docker.As(p, client, op)
+			_, err := conn.Create(path, nil, flags, zk.WorldACL(zk.PermAll))
+			must(t, err)
+		}
+		remove := func(conn *zk.Conn, client string, op int, path string) {
+			t.Helper()
+			docker.As(p, client, op)
+			must(t, conn.Delete(path, -1))
+		}
+		create(c1, "c1", 1, "/locks", 0)
+		create(c1, "c1", 1, "/locks/a", 0)
+		create(c1, "c1", 1, "/locks/a/x", zk.FlagEphemeral)
+		create(c2, "c2", 2, "/locks/a/y", zk.FlagEphemeral)
+		create(c2, "c2", 2, "/locks/b", zk.FlagEphemeral)
+		remove(c2, "c2", 3, "/locks/a/x")
+		create(c2, "c2", 4, "/own-a", zk.FlagEphemeral)
+		remove(c1, "c1", 5, "/own-a")
+		must(t, p.ExpireSession("c2"))
+	})
+	wantLines(t, w, "grant /locks/a/x of 1 by 1", "grant /locks/a/y of 2 by 2", "remove /locks/a/x of 1 by 3",
+		"grant /own-a of 4 by 4", "remove /own-a of 4 by 5", "expire /locks/a/y of 2 by nobody")
 }
