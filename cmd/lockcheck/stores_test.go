@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
@@ -24,8 +23,10 @@ func storeFactory(id string) worker.Factory {
 }
 
 // A worker gets the servers that it asks for, and the faults of these servers. Its
-// schedule has the store, so that a replay has the same servers. Real time decides whether
-// a run proves something.
+// schedule has the store, so that a replay has the same servers. The only fault strikes
+// a client during one of its first six acquires of eight, and is over before that client
+// goes on. So the client wants the lock after it, and the run proves that clients get it.
+// A server may restart too late for that.
 func TestWorkersForEveryStore(t *testing.T) {
 	dockertest.Require(t)
 	lockcheck := binary(t)
@@ -34,26 +35,23 @@ func TestWorkersForEveryStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ store, lock, fault string }{
-		{"redlock", "redlock", "restart"},
+		{"redlock", "redlock", "pause"},
 		{"sentinel", "redis-set-lua", "pause"},
 		{"zookeeper", "zk-recipe", "session-expiry"},
 		{"mysql", "mysql-get-lock", "session-expiry"},
 	} {
 		t.Run(tt.store, func(t *testing.T) {
+			t.Parallel()
 			out := t.TempDir()
-			ends := func(r result, says string) {
-				t.Helper()
-				if r.code != held && r.code != unproven || !strings.Contains(r.stdout, says) {
-					t.Errorf("exit code %d, want %q\n%s%s", r.code, says, r.stdout, r.stderr)
-				}
-			}
-			ends(command(t, lockcheck, "run", "--on", "docker", "--worker", self+" "+storeWorker+" "+tt.lock, "--store", tt.store,
-				"--fault", tt.fault, "--clients", "3", "--acquires", "5", "--promise", "liveness", "--out", out), "the lock was granted")
+			command(t, lockcheck, "run", "--on", "docker", "--worker", self+" "+storeWorker+" "+tt.lock, "--store", tt.store,
+				"--fault", tt.fault, "--faults", "1", "--clients", "3", "--acquires", "8", "--lease", "2s", "--promise", "liveness", "--out", out).
+				wants(t, held, "the lock was granted", "liveness         valid")
 			plans, err := filepath.Glob(filepath.Join(out, "*", scheduleFile))
 			if err != nil || len(plans) != 1 {
 				t.Fatalf("schedules %q (%v)", plans, err)
 			}
-			ends(command(t, lockcheck, "replay", "--allow-worker", plans[0], "--promise", "liveness", "--out", t.TempDir()), "liveness")
+			command(t, lockcheck, "replay", "--allow-worker", plans[0], "--promise", "liveness", "--out", t.TempDir()).
+				wants(t, held, "liveness         valid")
 		})
 	}
 }
