@@ -18,17 +18,15 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// The Python worker's lock excludes others. When its lease has ended a release
+// The lock of each worker of one page excludes others. When its lease has ended a release
 // says so, and takes nothing from the next holder; with --del it does.
-func TestPython(t *testing.T) {
+func TestWorkers(t *testing.T) {
 	dockertest.Require(t)
-	dockertest.Program(t, "python3")
-	for _, del := range []bool{false, true} {
-		worker := []string{"python3", "python/worker.py"}
-		if del {
-			worker = append(worker, "--del")
-		}
-		t.Run(worker[len(worker)-1], func(t *testing.T) {
+	for _, command := range []string{"python3 python/worker.py", "python3 python/worker.py --del", "node node/worker.js", "java java/Worker.java"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			worker, del := strings.Fields(command), strings.HasSuffix(command, "--del")
+			dockertest.Program(t, worker[0])
 			const lease = 2 * time.Second
 			p, err := docker.New(t.Context(), env.Config{
 				Lease: lease, Clients: []string{"c1", "c2"}, Names: []string{"a"}, Worker: worker,
