@@ -87,7 +87,7 @@ func TestRedisPyCannotRepeatARelease(t *testing.T) {
 	dockertest.Require(t)
 	dockertest.Module(t, "redis")
 	for _, forever := range []bool{false, true} {
-		worker := []string{dockertest.Python, "redis-py/worker.py"}
+		worker := []string{dockertest.Python, "libraries/redis_py.py"}
 		if forever {
 			worker = append(worker, "--forever")
 		}
