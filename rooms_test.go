@@ -27,7 +27,7 @@ var rooms = []string{
 	"internal/stores/mysql", "internal/stores/mysql/client", "internal/stores/mysql/model", "internal/stores/mysql/porttest",
 	"locks/redis", "locks/zookeeper", "locks/mysql", "workloads", "internal/catalogue", "internal/names",
 	"internal/env", "internal/harness", "internal/explore",
-	"internal/sim", "internal/userlock", "internal/bubble", "internal/bubble/bubbletest", "internal/worker", "internal/workercheck", "internal/docker", "internal/docker/dockertest",
+	"internal/sim", "internal/userlock", "internal/bubble", "internal/bubble/bubbletest", "internal/worker", "internal/workercheck", "internal/clients", "internal/docker", "internal/docker/dockertest",
 	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir", "internal/batch", "internal/gotest", "internal/environments", "internal/suite", "internal/ask", "internal/suiterun", "internal/summary", "internal/judging", "internal/merge", "internal/replay", "internal/cases", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
 	"cmd/lockcheck", "cmd/release", ".", "docker",
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ type box struct {
 }
 
 // serverName implements farServer.
-func (b *box) serverName() string { return b.name }
+func (b *box) Name() string { return b.name }
 
 // findHost sets Host.
 func (b *box) findHost(ctx context.Context) error {
@@ -116,7 +117,7 @@ func readAll(r *bufio.Reader) (string, error) {
 		if kept.Len() < maxOutput {
 			kept.Write(buf[:n])
 		}
-		if isCleanEnd(err) {
+		if errors.Is(err, io.EOF) {
 			return strings.TrimSpace(kept.String()), nil
 		}
 		if err != nil {

@@ -71,7 +71,7 @@ func prepare(ctx context.Context, opts Options) (e *engine, image string, err er
 	if e, err = open(ctx); err != nil {
 		return nil, "", err
 	}
-	if image, err = e.image(ctx, opts.logger().Writer()); err != nil {
+	if image, err = e.image(ctx, opts.Logger().Writer()); err != nil {
 		return nil, "", errors.Join(err, e.close())
 	}
 	return e, image, nil

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/lockcheck/lockcheck/internal/clients"
 )
 
 // feedLimit is how long a server may take to show a command.
@@ -54,7 +56,7 @@ func (c *control) do(words ...string) (string, error) {
 	for since, asked := time.Now(), false; ; since = time.Now() {
 		c.conn.SetDeadline(since.Add(c.limit))
 		if !asked {
-			if _, err := c.conn.Write(encode(words...)); err != nil {
+			if _, err := c.conn.Write(clients.Encode(words...)); err != nil {
 				return "", err
 			}
 			asked = true
@@ -67,9 +69,9 @@ func (c *control) do(words ...string) (string, error) {
 			return "", err
 		}
 	}
-	raw, err := readReply(c.replies)
+	raw, err := clients.ReadReply(c.replies)
 	for err == nil && raw[0] == '>' && words[0] != "PSUBSCRIBE" { // a pushed message is no reply, except to PSUBSCRIBE
-		raw, err = readReply(c.replies)
+		raw, err = clients.ReadReply(c.replies)
 	}
 	if err != nil {
 		return "", err

@@ -40,7 +40,7 @@ func TestDeclaredNodes(t *testing.T) {
 	got := &told{}
 	n := newNodes(&catalogue.Lock{}, []string{"a"}, got, t.Logf)
 	n.declared.set(map[string]string{"/locks/a": "a"})
-	n.addRequest(ask{7, 1}, 5)
+	n.AddRequest(7, 1, 5)
 	for _, x := range []txn{
 		{kind: opCreate, path: "/locks"},
 		{kind: opCreate, path: "/locks/a"}, // by no operation of a client

@@ -1,35 +1,30 @@
 // Package docker is the environment with real servers in containers, and real clients
-// in their own processes.
+// in their own processes (package clients).
 //
-// A client is a process that speaks the worker protocol (package worker). A pause is
-// SIGSTOP, a crash SIGKILL; harness/inject.go says when. The client reaches each server through a link of ours, a
-// TCP proxy. Links apply partitions, delays and lost replies, assign each request to its
-// operation, and replace the addresses that Sentinels announce by those of links. Each
-// server reports what it did with the entries of locks (feed). A reply reaches its client only after that report, so that in the history every cause
-// precedes its effect. If the reports fail, the run goes on, and Observes claims
-// nothing. Replicas report nothing until one is the master (node). The leader reports
-// for the members of an ensemble (learner), and MySQL's triggers record its changes
-// (audit).
+// Each server reports what it did with the entries of locks (feed). A reply reaches its
+// client only after that report, so that in the history every cause precedes its effect. If
+// the reports fail, the run goes on, and Observes claims nothing. Replicas report nothing
+// until one is the master (node). The leader reports for the members of an ensemble
+// (learner), and MySQL's triggers record its changes (audit).
 //
 // The files build on each other. From the ground up: engine, container and box with their
-// scripts; disturb, conn and link; view with what each kind of server reports (control,
-// feed and ledger; learner and nodes; audit and rows); the servers (server, ensemble,
-// primary); run, program and client; environment with its faults; layouts, which starts
-// the servers, and this file.
+// scripts; view with what each kind of server reports (control, feed and ledger; learner
+// and nodes; audit and rows); the servers (server, ensemble, primary); environment with its
+// faults; layouts, which starts the servers, and this file.
 //
-// Pausing needs Linux. Everything that a run makes carries the name of its process
-// (owner), so that Clean removes only the leftovers of ended runs.
+// Everything that a run makes carries the name of its process (owner), so that Clean removes
+// only the leftovers of ended runs.
 package docker
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
+	"net"
 	"slices"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/clients"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/worker"
 )
@@ -53,91 +48,62 @@ func New(ctx context.Context, cfg env.Config, o env.Observer, opts Options) (*En
 // newEnvironment returns an empty environment.
 func newEnvironment(ctx context.Context, cfg env.Config, o env.Observer, opts Options) *Environment {
 	return &Environment{
-		run: newRun(ctx, cfg, o, opts), layout: catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options),
+		Clients: clients.New(ctx, cfg, o, opts), layout: catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options),
 		machines: map[string]machine{}, isolated: map[int][]*box{},
 	}
 }
 
 // build makes everything. If it fails, Close removes the parts that exist.
 func (e *Environment) build(opts Options) (err error) {
-	if err := supported(e.cfg.Server); err != nil {
+	if err := supported(e.Cfg.Server); err != nil {
 		return err
 	}
-	if e.engine, err = open(e.ctx); err != nil {
+	if e.engine, err = open(e.Ctx); err != nil {
 		return err
 	}
-	removed, err := e.engine.clean(e.ctx)
+	removed, err := e.engine.clean(e.Ctx)
 	if err != nil {
-		e.log.Printf("clean up: %v", err)
+		e.Log.Printf("clean up: %v", err)
 	}
 	if len(removed) > 0 {
-		e.log.Printf("removed what an earlier run left: %s", strings.Join(removed, ", "))
+		e.Log.Printf("removed what an earlier run left: %s", strings.Join(removed, ", "))
 	}
 	if err := e.newServers(); err != nil {
 		return err
 	}
-	command, err := workerCommand(e.cfg, opts)
+	command, err := clients.Command(e.Cfg, opts)
 	if err != nil {
 		return err
 	}
 	return e.newClients(command, e.engine.self)
 }
 
-// workerCommand returns the command of a worker.
-func workerCommand(cfg env.Config, opts Options) ([]string, error) {
-	switch {
-	case len(cfg.Worker) > 0:
-		return cfg.Worker, nil
-	case len(opts.Worker) > 0:
-		return opts.Worker, nil
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("docker: find the program that starts workers: %w", err)
-	}
-	return []string{self, "worker"}, nil
-}
-
 func (e *Environment) newClients(command []string, self owner) error {
-	for _, name := range e.cfg.Clients {
-		if mates := e.cfg.Lock.Mates(e.cfg.Clients, name); mates[0] == name {
-			e.programs = append(e.programs, &program{run: e.run})
-		}
-		g := e.programs[len(e.programs)-1]
-		g.clients = append(g.clients, &client{
-			program: g, name: name, asked: map[int64]openOperation{}, extends: map[int]bool{}, news: news{grants: map[string][]int{}},
-			runs: runs{visits: map[int64]*visit{}, inside: map[int]entrance{}},
-		})
+	s := clients.Setup{
+		Command: command, Env: []string{OwnerEnv + "=" + self.String()},
+		Kind: e.kind(), Targets: e.targets, Announced: map[string]clients.Server{},
 	}
-	for _, g := range e.programs {
-		if err := g.connect(e.far); err != nil {
-			return err
-		}
-		if len(e.sentinels) > 0 {
-			g.replaceAnnounced(slices.Concat(e.stores, e.sentinels))
-		}
-		if err := g.launch(command, self); err != nil {
-			return err
+	for _, f := range e.far {
+		s.Servers = append(s.Servers, f)
+	}
+	if len(e.sentinels) > 0 {
+		for _, r := range slices.Concat(e.stores, e.sentinels) {
+			s.Announced[net.JoinHostPort(r.Host, port)] = r
 		}
 	}
-	err := together(e.programs, func(g *program) error { return g.init(e.targets(g.links), e.kind()) })
-	if wrong, ok := errors.AsType[*env.ProtocolError](err); ok {
-		return wrong // the others fail alike
-	}
-	if err != nil || len(e.cfg.Worker) == 0 {
+	entries, err := e.Launch(s)
+	if err != nil {
 		return err
 	}
-	return e.declare(e.programs[0].entries) // the same command gives the same entries
+	return e.declare(entries)
 }
 
-// targets returns the addresses of the servers for a worker.
-func (e *Environment) targets(links []*link) map[string][]string {
+// targets returns the targets of a worker, whose links have these addresses.
+func (e *Environment) targets(addrs []string) map[string][]string {
 	t := map[string][]string{}
-	for _, l := range links {
-		kind := worker.TargetZooKeeper
-		if l.far == farServer(e.mysql) {
-			kind = worker.TargetMySQL
-		} else if s, ok := l.far.(*server); ok {
+	for i, f := range e.far {
+		kind := e.kind()
+		if s, ok := f.(*server); ok {
 			switch kind = worker.TargetRedis; {
 			case s == e.tokens:
 				kind = worker.TargetTokens
@@ -145,7 +111,7 @@ func (e *Environment) targets(links []*link) map[string][]string {
 				kind = worker.TargetSentinels
 			}
 		}
-		t[kind] = append(t[kind], l.addr())
+		t[kind] = append(t[kind], addrs[i])
 	}
 	if len(e.sentinels) > 0 {
 		t[worker.TargetMasters] = e.layout.Masters()

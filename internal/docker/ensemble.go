@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/clients"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 	zkclient "github.com/lockcheck/lockcheck/internal/stores/zookeeper/client"
 )
@@ -75,18 +76,19 @@ func (e *ensemble) remove(ctx context.Context) error {
 	return e.servers.remove(ctx)
 }
 
-func (m *member) drop(format string, args ...any) { m.ensemble.nodes.drop(format, args...) }
+// Drop implements clients.Server.
+func (m *member) Drop(format string, args ...any) { m.ensemble.nodes.Drop(format, args...) }
 
-// reach implements farServer. The engine accepts connections to a stopped server, too.
-func (m *member) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
+// Reach implements clients.Server. The engine accepts connections to a stopped server, too.
+func (m *member) Reach(ctx context.Context, client string) (clients.Conn, clients.Dialect, error) {
 	if !m.runs() {
-		return nil, nil, errDown
+		return nil, nil, clients.ErrDown
 	}
 	conn, err := (&net.Dialer{Timeout: feedLimit}).DialContext(ctx, "tcp", m.Addr)
 	if err != nil {
 		return nil, nil, err
 	}
-	return conn.(*net.TCPConn), &zookeeperTalk{nodes: m.ensemble.nodes, client: client, replies: bufio.NewReader(conn)}, nil
+	return conn.(*net.TCPConn), &clients.ZooKeeper{Nodes: m.ensemble.nodes, Client: client, Replies: bufio.NewReader(conn)}, nil
 }
 
 // pause implements machine.

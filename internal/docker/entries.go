@@ -18,7 +18,7 @@ func (e *Environment) declare(entries []worker.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	names := worker.Names(entries, e.cfg.Names)
+	names := worker.Names(entries, e.Cfg.Names)
 	for _, s := range e.stores {
 		s.ledger.keys.declared.set(names)
 	}
@@ -27,7 +27,7 @@ func (e *Environment) declare(entries []worker.Entry) error {
 	}
 	e.declared = true
 	if e.mysql != nil {
-		return e.mysql.declare(e.ctx, entries, names)
+		return e.mysql.declare(e.Ctx, entries, names)
 	}
 	return nil
 }

@@ -3,20 +3,20 @@ package docker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/clients"
 	"github.com/lockcheck/lockcheck/internal/env"
-	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
 // Environment is the environment of one run: its servers, its clients, and the links
 // between them.
 type Environment struct {
-	*run
+	*clients.Clients
 	engine    *engine
 	layout    catalogue.Layout
 	stores    []*server // in the order of the layout
@@ -27,9 +27,9 @@ type Environment struct {
 	machines  map[string]machine // the servers that keep locks, by name
 	peers     []*box             // the servers that communicate with each other
 	far       []farServer        // all servers as the ends of links
-	programs  []*program
-	declared  bool // workers have declared the entries of their lock
+	declared  bool               // workers have declared the entries of their lock
 
+	mu sync.Mutex
 	// isolated are the servers that are cut off from the others, by partition; mu guards it.
 	isolated map[int][]*box
 	closing  sync.Once
@@ -54,39 +54,26 @@ type machine interface {
 	jump(ctx context.Context, by time.Duration) error
 }
 
-func (e *Environment) find(name string) (*client, error) {
-	for _, g := range e.programs {
-		for _, c := range g.clients {
-			if c.name == name {
-				return c, nil
-			}
-		}
-	}
-	return nil, fmt.Errorf("docker: no client %q", name)
+// farServer is a server that keeps locks, or tokens, as the end of links.
+type farServer interface {
+	clients.Server
+	// alive returns an error unless the server lives, or was stopped by a fault.
+	alive(ctx context.Context) error
 }
 
-// Starved implements env.Busy.
-func (e *Environment) Starved() (longest time.Duration) {
-	for _, g := range e.programs {
-		longest = max(longest, g.process.Starved())
-	}
-	return longest
-}
-
-// Client returns the named client, which the configuration has.
-func (e *Environment) Client(name string) env.Client {
-	c, _ := e.find(name)
-	if c.can(worker.FeatureRun) {
-		return runner{c}
-	}
-	return c
+// fakes reports whether the schedule moves a server's clock.
+func (e *Environment) fakes(server string) bool {
+	return slices.ContainsFunc(e.Cfg.Schedule, func(in faults.Injection) bool {
+		f, ok := faults.Find(in.Fault)
+		return ok && f.Need == faults.NeedClock && slices.Contains(in.On, server)
+	})
 }
 
 // Alive returns an error unless all servers that no fault stopped still live, in their
 // original processes. It also works in an interrupted run.
 func (e *Environment) Alive() error {
-	ctx := context.WithoutCancel(e.ctx)
-	return together(e.far, func(f farServer) error { return f.alive(ctx) })
+	ctx := context.WithoutCancel(e.Ctx)
+	return clients.Together(e.far, func(f farServer) error { return f.alive(ctx) })
 }
 
 // Observes returns either all properties or none. The entries of the lock of a user's
@@ -104,7 +91,7 @@ func (e *Environment) Observes() []string {
 			return nil
 		}
 	}
-	if len(e.cfg.Worker) > 0 && !e.declared || e.own != nil && e.own.unnamed.Load() {
+	if len(e.Cfg.Worker) > 0 && !e.declared || e.Unnamed() {
 		return nil
 	}
 	return []string{"ownership", "answers"}
@@ -118,19 +105,16 @@ func (e *Environment) Close() error {
 }
 
 func (e *Environment) remove() error {
-	e.cancel()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), removeLimit)
+	e.Interrupt()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Ctx), removeLimit)
 	defer cancel()
 	for _, s := range e.servers() {
 		if s.gate.wasPaused(time.Now()) {
 			s.silence() // tasks that wait for it would wait forever
 		}
 	}
-	var errs []error
-	for _, g := range e.programs {
-		errs = append(errs, g.close())
-	}
-	errs = append(errs, together(e.servers(), func(s *server) error { return s.remove(ctx) }))
+	errs := []error{e.Clients.Close()}
+	errs = append(errs, clients.Together(e.servers(), func(s *server) error { return s.remove(ctx) }))
 	if e.ensemble != nil {
 		errs = append(errs, e.ensemble.remove(ctx))
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/clients"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
 )
 
@@ -14,18 +15,18 @@ import (
 // it, or, if the ensemble is no longer observed, when it has answered; for MySQL when
 // the server no longer lists them. A client without sessions stays as it is.
 func (e *Environment) ExpireSession(client string) error {
-	c, err := e.find(client)
+	client, err := e.LinkName(client)
 	if err != nil {
 		return err
 	}
 	if e.mysql != nil {
-		return e.mysql.expire(e.ctx, c.clients[0].name)
+		return e.mysql.expire(e.Ctx, client)
 	}
 	if e.ensemble == nil {
 		return fmt.Errorf("docker: %s has no session to close", client)
 	}
-	for _, s := range e.ensemble.nodes.openSessions(c.clients[0].name) {
-		err := await(e.ctx, "the session of "+client+" is closed from elsewhere", func() (bool, error) {
+	for _, s := range e.ensemble.nodes.openSessions(client) {
+		err := await(e.Ctx, "the session of "+client+" is closed from elsewhere", func() (bool, error) {
 			return e.ensemble.expire(s)
 		})
 		if err != nil {
@@ -38,7 +39,7 @@ func (e *Environment) ExpireSession(client string) error {
 // expire closes a session through any member that serves, and reports whether it has
 // ended.
 func (e *ensemble) expire(s session) (ended bool, err error) {
-	err = errDown
+	err = clients.ErrDown
 	for _, m := range e.members {
 		if m.runs() {
 			if err = m.expire(s); err == nil {
@@ -66,7 +67,7 @@ func (m *member) expire(s session) error {
 		return err
 	}
 	r := bufio.NewReader(conn)
-	_, p, err := readPacket(r)
+	_, p, err := clients.ReadPacket(r)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (m *member) expire(s session) error {
 		return err
 	}
 	for {
-		if _, p, err = readPacket(r); err != nil {
+		if _, p, err = clients.ReadPacket(r); err != nil {
 			return err
 		}
 		if xid, _ := p.Int(); xid == closingXid {

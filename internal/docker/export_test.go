@@ -75,18 +75,15 @@ func Connections(p *Environment) (int, error) {
 
 // Targets returns the targets of a client's worker.
 func Targets(p *Environment, client string) map[string][]string {
-	c, err := p.find(client)
-	if err != nil {
-		return nil
+	if addrs := p.Addrs(client); addrs != nil {
+		return p.targets(addrs)
 	}
-	return p.targets(c.links)
+	return nil
 }
 
 // As assigns further requests on a client's links to an operation.
 func As(p *Environment, client string, op int) {
-	if c, err := p.find(client); err == nil {
-		c.op.Store(int64(op))
-	}
+	p.Assign(client, op) // of a client that the test has
 }
 
 // Missing returns how many lines of the audit may still appear late.
@@ -99,7 +96,7 @@ func Missing(p *Environment) int {
 // Waits returns how many connections of a MySQL server wait for a named lock.
 func Waits(p *Environment) (n int) {
 	const q = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'"
-	p.mysql.leader().db.QueryRowContext(p.ctx, q).Scan(&n)
+	p.mysql.leader().db.QueryRowContext(p.Ctx, q).Scan(&n)
 	return n
 }
 
@@ -109,13 +106,13 @@ func Halfway(p *Environment, replica string) error {
 	defer p.mysql.change()()
 	s := p.machines[replica].(*mysqld)
 	p.mysql.replaceBy(s)
-	return p.mysql.detach(p.ctx, s)
+	return p.mysql.detach(p.Ctx, s)
 }
 
 // Has reports whether a MySQL replica has all changes of the primary.
 func Has(p *Environment, replica string) bool {
 	position := func(s *mysqld, variable string) (at string) {
-		s.db.QueryRowContext(p.ctx, "SELECT @@GLOBAL."+variable).Scan(&at)
+		s.db.QueryRowContext(p.Ctx, "SELECT @@GLOBAL."+variable).Scan(&at)
 		return at
 	}
 	at := position(p.mysql.leader(), "gtid_binlog_pos")
@@ -125,24 +122,20 @@ func Has(p *Environment, replica string) bool {
 // Execute executes statements on a MySQL server, which does not log them.
 func Execute(p *Environment, server string, statements ...string) error {
 	s := p.machines[server].(*mysqld)
-	return s.each(p.ctx, append([]string{"SET sql_log_bin = 0"}, statements...)...)
+	return s.each(p.Ctx, append([]string{"SET sql_log_bin = 0"}, statements...)...)
 }
 
 // Replicates returns an error if a MySQL replica can apply no further change.
 func Replicates(p *Environment, replica string) error {
-	_, err := p.machines[replica].(*mysqld).status(p.ctx)
+	_, err := p.machines[replica].(*mysqld).status(p.Ctx)
 	return err
 }
 
 // Via returns the address at which a client reaches a server.
 func Via(p *Environment, client, server string) string {
-	c, err := p.find(client)
-	if err != nil {
-		return ""
-	}
-	for _, l := range c.links {
-		if l.far.serverName() == server {
-			return l.addr()
+	for i, addr := range p.Addrs(client) {
+		if p.far[i].Name() == server {
+			return addr
 		}
 	}
 	return ""
@@ -161,7 +154,7 @@ func EndServer(ctx context.Context, p *Environment, name string, anew bool) erro
 }
 
 // Interrupt ends p like the end of its context.
-func Interrupt(p *Environment) { p.cancel() }
+func Interrupt(p *Environment) { p.Clients.Interrupt() }
 
 // Left returns the servers of a closed environment whose containers still exist.
 func Left(ctx context.Context, p *Environment) (names []string, err error) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/lockcheck/lockcheck/internal/clients"
 )
 
 // feed reads a server's own reports from one start to its end, on one connection:
@@ -101,7 +103,7 @@ func (f *feed) awaitEnd() bool {
 func (f *feed) read() {
 	defer close(f.ended)
 	for {
-		raw, err := readReply(f.replies)
+		raw, err := clients.ReadReply(f.replies)
 		if err != nil {
 			return
 		}
@@ -310,4 +312,16 @@ func monitorLine(line string) (at time.Duration, source string, words []string, 
 		args = strings.TrimPrefix(args[len(quoted):], " ")
 	}
 	return at, source, words, nil
+}
+
+// request is one request on its way.
+type request struct {
+	words []string
+	op    int64         // index of the operation's invoke; 0: none
+	seen  chan struct{} // closed when the server's feed has shown it
+}
+
+// runsScript reports whether a request may execute several commands.
+func runsScript(words []string) bool {
+	return len(words) > 0 && clients.IsOneOf(words[0], "EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "FCALL", "FCALL_RO")
 }

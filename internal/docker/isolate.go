@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lockcheck/lockcheck/internal/clients"
 )
 
 // Isolate cuts servers off from all others: their containers drop the packets between
@@ -28,7 +30,7 @@ func (e *Environment) Isolate(id int, servers []string) error {
 		return fmt.Errorf("docker: not all of %q are servers", servers)
 	}
 	script := dropping(chain(id), outside)
-	err := together(inside, func(s *box) error { return s.sh(e.ctx, script) })
+	err := clients.Together(inside, func(s *box) error { return s.sh(e.Ctx, script) })
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.isolated[id] = inside // from now on orchestrate and settled regard them as cut off
@@ -45,8 +47,8 @@ func (e *Environment) join(id int) (hits int, known bool, err error) {
 	inside, known := e.isolated[id]
 	e.mu.Unlock()
 	counts := make([]int, len(inside))
-	err = together(inside, func(s *box) error {
-		out, err := s.ask(e.ctx, fmt.Sprintf(filter+
+	err = clients.Together(inside, func(s *box) error {
+		out, err := s.ask(e.Ctx, fmt.Sprintf(filter+
 			"echo dropped=$($ipt -w -L %[1]s -v -x -n | awk '/DROP/ { n += $1 } END { print n+0 }'); set -e; "+
 			"$ipt -w -D INPUT -j %[1]s; $ipt -w -D OUTPUT -j %[1]s; $ipt -w -F %[1]s; $ipt -w -X %[1]s", chain(id)))
 		if err != nil {
@@ -63,7 +65,7 @@ func (e *Environment) join(id int) (hits int, known bool, err error) {
 		hits += n
 	}
 	if known && e.ensemble != nil && err == nil {
-		err = e.ensemble.awaitSettled(e.ctx)
+		err = e.ensemble.awaitSettled(e.Ctx)
 	}
 	return hits, known, err
 }

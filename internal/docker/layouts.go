@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/clients"
 )
 
 // LeaseOf returns the default T. A replica must replace a master within a part of T:
@@ -41,7 +42,7 @@ func supported(s catalogue.Server) error {
 // newServers makes the layout's servers, each in its own container, and returns when
 // they answer and know each other.
 func (e *Environment) newServers() error {
-	image, err := e.engine.image(e.ctx, e.log.Writer())
+	image, err := e.engine.image(e.Ctx, e.Log.Writer())
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (e *Environment) newServers() error {
 		return e.startEnsemble(image)
 	}
 	if len(e.layout.MySQL) > 0 {
-		of, err := e.engine.mysqlImage(e.ctx, image, len(e.layout.MySQL))
+		of, err := e.engine.mysqlImage(e.Ctx, image, len(e.layout.MySQL))
 		if err != nil {
 			return err
 		}
@@ -77,10 +78,10 @@ func (e *Environment) newServers() error {
 	if e.mysql != nil {
 		e.far = append(e.far, e.mysql)
 	}
-	err = together(e.servers(), func(s *server) error {
-		_, err := s.create(e.ctx, image, redisPort)
-		if err == nil && e.cfg.Server.Cluster {
-			err = s.findHost(e.ctx)
+	err = clients.Together(e.servers(), func(s *server) error {
+		_, err := s.create(e.Ctx, image, redisPort)
+		if err == nil && e.Cfg.Server.Cluster {
+			err = s.findHost(e.Ctx)
 		}
 		return err
 	})
@@ -90,10 +91,10 @@ func (e *Environment) newServers() error {
 	if replicated {
 		return e.startNodes()
 	}
-	if err := together(e.servers(), func(s *server) error { return s.start(e.ctx) }); err != nil {
+	if err := clients.Together(e.servers(), func(s *server) error { return s.start(e.Ctx) }); err != nil {
 		return err
 	}
-	if e.cfg.Server.Cluster {
+	if e.Cfg.Server.Cluster {
 		return e.joinCluster()
 	}
 	return nil
@@ -103,19 +104,19 @@ func (e *Environment) newServers() error {
 func (e *Environment) addNode(names []string) {
 	var n *node
 	if len(names) > 1 {
-		n = &node{observer: e.observer}
+		n = &node{observer: e.Observer}
 	}
-	m, keys := &makers{ops: map[[2]string]int64{}}, newKeys(&e.cfg.Lock, e.cfg.Names)
+	m, keys := &makers{ops: map[[2]string]int64{}}, newKeys(&e.Cfg.Lock, e.Cfg.Names)
 	for i, name := range names {
 		s := &server{
 			box: box{name: name, engine: e.engine, faked: e.fakes(name), meets: n != nil}, node: n,
-			fsync: e.cfg.Server.Fsync, command: storeCommand(e.cfg.Server.Fsync),
+			fsync: e.Cfg.Server.Fsync, command: storeCommand(e.Cfg.Server.Fsync),
 			ledger: &ledger{
-				view:   view{observer: e.observer, log: e.log.Printf, subject: name + " is"},
+				view:   view{observer: e.Observer, log: e.Log.Printf, subject: name + " is"},
 				server: name, keys: keys, entries: map[string]entry{}, makers: m, stray: map[string]bool{},
 			},
 		}
-		if e.cfg.Server.Cluster {
+		if e.Cfg.Server.Cluster {
 			s.command = clusterCommand + s.command
 		}
 		if n != nil {
@@ -135,7 +136,7 @@ func (e *Environment) addNode(names []string) {
 // learner follows.
 func (e *Environment) startEnsemble(image string) error {
 	g := newEnsemble(e.engine, len(e.layout.Ensemble))
-	x := &ensemble{servers: g, nodes: newNodes(&e.cfg.Lock, e.cfg.Names, e.observer, e.log.Printf), cut: e.isCut}
+	x := &ensemble{servers: g, nodes: newNodes(&e.Cfg.Lock, e.Cfg.Names, e.Observer, e.Log.Printf), cut: e.isCut}
 	e.ensemble = x
 	for i, s := range g.Servers {
 		s.name = e.layout.Ensemble[i]
@@ -144,23 +145,23 @@ func (e *Environment) startEnsemble(image string) error {
 		x.members, e.far, e.peers = append(x.members, m), append(e.far, m), append(e.peers, &m.box)
 		e.machines[s.name] = m
 	}
-	if err := g.start(e.ctx, image); err != nil {
+	if err := g.start(e.Ctx, image); err != nil {
 		return err
 	}
-	if err := together(g.Servers, func(s *ZooKeeperServer) error { return s.warm(e.ctx) }); err != nil {
+	if err := clients.Together(g.Servers, func(s *ZooKeeperServer) error { return s.warm(e.Ctx) }); err != nil {
 		return err
 	}
 	leader := ""
 	x.learner = newLearner(g.Servers, func(s *ZooKeeperServer, t txn) {
 		if last := leader; last != s.name {
 			if leader = s.name; last != "" {
-				e.observer.Server(promotion(leader, last))
+				e.Observer.Server(promotion(leader, last))
 			}
 		}
 		x.nodes.commit(leader, t)
 	})
-	x.nodes.beyond = x.learner.beyond
-	ctx, stop := context.WithCancel(e.ctx)
+	x.nodes.learn = x.learner.beyond
+	ctx, stop := context.WithCancel(e.Ctx)
 	x.stop = stop
 	x.learns.Go(func() {
 		if err := x.learner.follow(ctx); ctx.Err() == nil {
@@ -172,8 +173,8 @@ func (e *Environment) startEnsemble(image string) error {
 		return nil
 	case <-time.After(upLimit):
 		return errors.Join(errors.New("docker: the leader of the ensemble takes no observer"), x.learner.lastErrors())
-	case <-e.ctx.Done():
-		return e.ctx.Err()
+	case <-e.Ctx.Done():
+		return e.Ctx.Err()
 	}
 }
 
@@ -181,21 +182,21 @@ func (e *Environment) startEnsemble(image string) error {
 func (e *Environment) newPrimary(image string) error {
 	names := e.layout.MySQL
 	x := &primary{
-		name: names[0], rows: newRows(e.cfg.Names, names[0], e.observer, e.log.Printf),
-		downAfter: e.downAfter(), log: e.log.Printf, sessions: map[string][]int64{},
+		name: names[0], rows: newRows(e.Cfg.Names, names[0], e.Observer, e.Log.Printf),
+		downAfter: e.downAfter(), log: e.Log.Printf, sessions: map[string][]int64{},
 		audit: audit{missing: map[int64]int64{}},
 	}
-	x.cut, x.isolated = func() { e.cutOff(x) }, e.isCut
-	x.ctx, x.stop = context.WithCancel(e.ctx)
+	x.cut, x.isolated = func() { e.Cut(x) }, e.isCut
+	x.ctx, x.stop = context.WithCancel(e.Ctx)
 	x.resumeLooking()
-	if l := e.cfg.Lock.Lease; l != catalogue.LeaseFixed && l != catalogue.LeaseRenewed {
+	if l := e.Cfg.Lock.Lease; l != catalogue.LeaseFixed && l != catalogue.LeaseRenewed {
 		x.rows.dropped = true // the lock's entries are no rows
 	}
 	e.mysql = x
 	for _, name := range names {
 		s := &mysqld{
 			MySQLServer: MySQLServer{box: box{name: name, engine: e.engine, faked: e.fakes(name), meets: len(names) > 1, inMemory: true}},
-			number:      x.newNumber(), fsync: e.cfg.Server.Fsync, primary: x,
+			number:      x.newNumber(), fsync: e.Cfg.Server.Fsync, primary: x,
 		}
 		x.servers = append(x.servers, s)
 		e.machines[name] = s
@@ -204,30 +205,19 @@ func (e *Environment) newPrimary(image string) error {
 		}
 	}
 	x.first = x.servers[0]
-	err := together(x.servers, func(s *mysqld) error { return s.create(e.ctx, image) })
+	err := clients.Together(x.servers, func(s *mysqld) error { return s.create(e.Ctx, image) })
 	if err == nil {
-		err = together(x.servers, func(s *mysqld) error { return s.launch(e.ctx) })
+		err = clients.Together(x.servers, func(s *mysqld) error { return s.launch(e.Ctx) })
 	}
 	if err == nil {
-		err = x.lead(e.ctx, x.first)
+		err = x.lead(e.Ctx, x.first)
 	}
 	if err == nil {
-		err = together(x.servers[1:], func(s *mysqld) error { return x.join(e.ctx, s) })
+		err = clients.Together(x.servers[1:], func(s *mysqld) error { return x.join(e.Ctx, s) })
 	}
 	x.tasks.Go(x.follow)
 	if len(names) > 1 {
 		x.tasks.Go(x.orchestrate)
 	}
 	return err
-}
-
-// cutOff resets all connections of clients to a server.
-func (e *Environment) cutOff(f farServer) {
-	for _, g := range e.programs {
-		for _, l := range g.links {
-			if l.far == f {
-				l.cut()
-			}
-		}
-	}
 }

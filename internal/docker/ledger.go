@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/clients"
 )
 
 // ledger knows the entries of the locks in one server: the acquire that made each, and
@@ -85,7 +86,7 @@ func (l *ledger) apply(a act, changes []change) {
 	if l.role == roleReplica {
 		return
 	}
-	if len(a.words) > 0 && isOneOf(a.words[0], "FLUSHALL", "FLUSHDB", "SWAPDB") {
+	if len(a.words) > 0 && clients.IsOneOf(a.words[0], "FLUSHALL", "FLUSHDB", "SWAPDB") {
 		l.dropLocked("%s was sent", a.words[0])
 	}
 	for _, c := range changes {

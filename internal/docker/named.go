@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/clients"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
 // namedLock is a lock of GET_LOCK, which belongs to a connection: only a statement on the
@@ -52,9 +54,8 @@ func (r *rows) answer(reign int, session int64, packets []byte) {
 // valueIn returns the value of the only column in an answer with one row: "0", "1" or
 // "NULL"; "" for any other answer.
 func valueIn(packets []byte) (value string) {
-	for len(packets) >= mysqlHead {
-		end := min(mysqlHead+mysqlLength(packets), len(packets))
-		switch body := string(packets[mysqlHead:end]); strings.TrimRight(body, "\x00") {
+	for body := range clients.Packets(packets) {
+		switch strings.TrimRight(string(body), "\x00") {
 		case "\x010":
 			value = "0"
 		case "\x011", "\x00\x00\x01": // as text, and in the answer to a prepared statement
@@ -64,7 +65,6 @@ func valueIn(packets []byte) (value string) {
 		case "":
 			value = "0"
 		}
-		packets = packets[end:]
 	}
 	return value
 }
@@ -182,6 +182,23 @@ func hasEnded(ctx context.Context, db *sql.DB, session int64) (ended bool, err e
 	const lives = "SELECT COUNT(*) = 0 FROM information_schema.PROCESSLIST WHERE ID = ? AND COMMAND <> 'Killed'"
 	err = db.QueryRowContext(ctx, lives, session).Scan(&ended)
 	return ended, err
+}
+
+// reader reads the commands of a connection.
+type reader struct {
+	prepared bool // one that takes a named lock was prepared
+}
+
+// command returns what a command does, which has an effect or only prepares one.
+func (r *reader) command(op int64, command []byte, effect bool) sentCommand {
+	c := sentCommand{op: int(op), means: mysql.MeaningIn(command), takes: takesLock(command)}
+	switch {
+	case !effect:
+		r.prepared = r.prepared || c.takes != ""
+	case r.prepared && clients.Executes(command):
+		c.takes = string(command)
+	}
+	return c
 }
 
 // takesLock returns the command if it may take a named lock; else "".

@@ -1,8 +1,6 @@
 package docker
 
 import (
-	"bufio"
-	"bytes"
 	"slices"
 	"testing"
 )
@@ -118,19 +116,19 @@ func TestNamedLocksEndWithTheReign(t *testing.T) {
 // A prepared GET_LOCK takes a lock when it is executed.
 func TestCommandsThatTakeNamedLocks(t *testing.T) {
 	t.Parallel()
-	talk := &mysqlTalk{primary: &primary{rows: newRows([]string{"a"}, "mysql-1", &eventLog{}, t.Logf)}}
-	for _, c := range []struct{ body, takes string }{
-		{"\x17\x01a", ""},
-		{"\x03select get_lock('a', 1)", "\x03select get_lock('a', 1)"},
-		{"\x03SELECT RELEASE_LOCK('a')", ""},
-		{"\x16SELECT GET_LOCK(?, 1)", ""},
-		{"\x17\x01a", "\x17\x01a"},
+	var read reader
+	for _, c := range []struct {
+		body   string
+		effect bool
+		takes  string
+	}{
+		{"\x17\x01a", true, ""},
+		{"\x03select get_lock('a', 1)", true, "\x03select get_lock('a', 1)"},
+		{"\x03SELECT RELEASE_LOCK('a')", true, ""},
+		{"\x16SELECT GET_LOCK(?, 1)", false, "\x16SELECT GET_LOCK(?, 1)"},
+		{"\x17\x01a", true, "\x17\x01a"},
 	} {
-		p := talk.request(bufio.NewReader(bytes.NewReader(mysqlPacket(c.body))), 1)
-		if p.pass != nil {
-			p.pass(nil)
-		}
-		if got := talk.primary.rows.sent[0].takes; got != c.takes && p.kind != kindLibrary {
+		if got := read.command(1, []byte(c.body), c.effect).takes; got != c.takes {
 			t.Errorf("%q takes %q, want %q", c.body, got, c.takes)
 		}
 	}

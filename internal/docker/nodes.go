@@ -8,7 +8,9 @@ import (
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/clients"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
 )
 
 // nodes knows the entries of the locks in an ensemble, which are the children of the
@@ -19,8 +21,7 @@ type nodes struct {
 	view
 	lock     *catalogue.Lock
 	declared declared
-	// beyond records that a transaction of that number exists.
-	beyond func(zxid int64)
+	learn    func(zxid int64) // that a transaction of that number exists
 
 	zxid     int64         // the last reported transaction
 	requests map[ask]int64 // the operations of requests
@@ -57,18 +58,18 @@ func newNodes(lock *catalogue.Lock, names []string, o env.Observer, log func(str
 	}
 }
 
-// addRequest records a request that is about to be sent.
-func (n *nodes) addRequest(a ask, op int64) {
+// AddRequest records a request that is about to be sent.
+func (n *nodes) AddRequest(session int64, xid int32, op int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.requests[a] = op
+	n.requests[ask{session, xid}] = op
 }
 
-// opened records a session of a client.
-func (n *nodes) opened(client string, s session) {
+// Opened records a session of a client.
+func (n *nodes) Opened(client string, id int64, password []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.sessions[client] = append(n.sessions[client], s)
+	n.sessions[client] = append(n.sessions[client], session{id, password})
 }
 
 // openSessions returns the sessions of a client that have not ended.
@@ -183,13 +184,36 @@ func (n *nodes) await(stop <-chan struct{}, told func() bool) {
 	}
 }
 
-// ends returns when the end of a session is reported, with that of its nodes.
-func (n *nodes) ends(stop <-chan struct{}, session int64) {
+// Ends returns when the end of a session is reported, with that of its nodes.
+func (n *nodes) Ends(stop <-chan struct{}, session int64) {
 	n.await(stop, func() bool { return n.closed[session] })
 }
 
-// committed returns when all transactions up to zxid are reported.
-func (n *nodes) committed(stop <-chan struct{}, zxid int64) {
-	n.beyond(zxid)
+// Committed returns when all transactions up to zxid are reported.
+func (n *nodes) Committed(stop <-chan struct{}, zxid int64) {
+	n.Beyond(zxid)
 	n.await(stop, func() bool { return n.zxid >= zxid })
 }
+
+// Beyond records that a transaction of that number exists.
+func (n *nodes) Beyond(zxid int64) { n.learn(zxid) }
+
+// Drop stops observing, with the reason.
+func (n *nodes) Drop(format string, args ...any) { n.drop(format, args...) }
+
+// Event returns the function that waits until the creation or removal of a node is
+// reported, which has caused an event of a watch. The event does not name its transaction.
+func (n *nodes) Event(kind zookeeper.EventType, path string) (wait func(stop <-chan struct{})) {
+	switch {
+	case n.lockOf(path) == "":
+	case kind == zookeeper.NodeDeleted:
+		return func(stop <-chan struct{}) { n.await(stop, func() bool { return n.gone[path] }) }
+	case kind == zookeeper.NodeCreated:
+		return func(stop <-chan struct{}) {
+			n.await(stop, func() bool { _, there := n.live[path]; return there || n.gone[path] })
+		}
+	}
+	return nil
+}
+
+var _ clients.Nodes = (*nodes)(nil)

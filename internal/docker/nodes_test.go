@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/clients"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
 )
 
@@ -74,7 +76,7 @@ func TestNodes(t *testing.T) {
 		},
 		{"a stranger", asks{}, []txn{create(7, 1, "/a/x")}, nil, true},
 		{"a request without an operation", asks{{7, 1}: 0}, []txn{create(7, 1, "/a/x")}, nil, true},
-		{"a request of an unknown operation", asks{{7, 1}: unknownOp}, []txn{create(7, 1, "/a/x")}, nil, true},
+		{"a request of an unknown operation", asks{{7, 1}: -1}, []txn{create(7, 1, "/a/x")}, nil, true},
 		{"several changes as one", asks{}, []txn{{kind: opMulti}}, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -82,7 +84,7 @@ func TestNodes(t *testing.T) {
 			var got eventLog
 			n := newNodes(&catalogue.Lock{}, []string{"a"}, &got, t.Logf)
 			for a, op := range c.requests {
-				n.addRequest(a, op)
+				n.AddRequest(a.session, a.xid, op)
 			}
 			for _, x := range c.txns {
 				n.commit("zk-1", x)
@@ -135,7 +137,7 @@ func TestZooKeeperTalk(t *testing.T) {
 	granted := jute.AppendLong(jute.AppendInt(jute.AppendInt(nil, 0), 1000), 7)
 	granted = framed(jute.AppendBuffer(granted, "0123456789abcdef"))
 	refused := framed(jute.AppendBuffer(jute.AppendLong(jute.AppendInt(jute.AppendInt(nil, 0), 0), 0), "0123456789abcdef"))
-	event := jute.AppendInt(jute.AppendLong(jute.AppendInt(nil, xidEvent), -1), 0)
+	event := jute.AppendInt(jute.AppendLong(jute.AppendInt(nil, -1), -1), 0)
 	event = framed(jute.AppendBuffer(jute.AppendInt(jute.AppendInt(event, 2), 3), "/a/x"))
 	hello := func(session int64) []byte {
 		b := jute.AppendLong(jute.AppendInt(jute.AppendLong(jute.AppendInt(nil, 0), 0), 1000), session)
@@ -147,40 +149,40 @@ func TestZooKeeperTalk(t *testing.T) {
 		name    string
 		session int64 // the session that the client asks for
 		replies [][]byte
-		sorts   []messageKind
+		sorts   []clients.Kind
 		until   txn // makes the last reply pass; zxid 0: nothing is needed
 	}{
-		{"a new session", 0, [][]byte{granted}, []messageKind{kindLibrary}, txn{}},
-		{"a heartbeat", 7, [][]byte{granted, reply(xidPing, 99)}, []messageKind{kindLibrary, kindLibrary}, txn{}},
-		{"an answer", 7, [][]byte{granted, reply(1, 5)}, []messageKind{kindLibrary, kindEffect}, txn{zxid: 5}},
-		{"an event", 7, [][]byte{granted, event}, []messageKind{kindLibrary, kindLibrary}, txn{zxid: 9, session: 7, xid: 3, kind: opDelete, path: "/a/x"}},
-		{"the end of a session", 7, [][]byte{refused}, []messageKind{kindLibrary}, txn{zxid: 5, session: 7, kind: opCloseSession}},
+		{"a new session", 0, [][]byte{granted}, []clients.Kind{clients.Library}, txn{}},
+		{"a heartbeat", 7, [][]byte{granted, reply(-2, 99)}, []clients.Kind{clients.Library, clients.Library}, txn{}},
+		{"an answer", 7, [][]byte{granted, reply(1, 5)}, []clients.Kind{clients.Library, clients.Effect}, txn{zxid: 5}},
+		{"an event", 7, [][]byte{granted, event}, []clients.Kind{clients.Library, clients.Library}, txn{zxid: 9, session: 7, xid: 3, kind: opDelete, path: "/a/x"}},
+		{"the end of a session", 7, [][]byte{refused}, []clients.Kind{clients.Library}, txn{zxid: 5, session: 7, kind: opCloseSession}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var said eventLog
 			n := newNodes(&catalogue.Lock{}, []string{"a"}, &said, t.Logf)
-			n.beyond = func(int64) {}
-			n.addRequest(ask{7, 2}, 1)
-			n.addRequest(ask{7, 3}, 2)
+			n.learn = func(int64) {}
+			n.AddRequest(7, 2, 1)
+			n.AddRequest(7, 3, 2)
 			n.commit("zk-1", txn{zxid: 1, session: 7, xid: 2, kind: opCreate, path: "/a/x", ephemeral: true})
-			talk := &zookeeperTalk{nodes: n, client: "c1", replies: bufio.NewReader(oneByte{bytes.NewReader(slices.Concat(c.replies...))})}
-			talk.request(bufio.NewReader(bytes.NewReader(hello(c.session))), 4)
-			var last parcel
+			talk := &clients.ZooKeeper{Nodes: n, Client: "c1", Replies: bufio.NewReader(iotest.OneByteReader(bytes.NewReader(slices.Concat(c.replies...))))}
+			talk.Request(bufio.NewReader(bytes.NewReader(hello(c.session))), 4)
+			var last clients.Parcel
 			for i, want := range c.sorts {
 				var err error
-				if last, err = talk.reply(); err != nil || last.kind != want || !bytes.Equal(last.raw, c.replies[i]) {
-					t.Fatalf("reply %d: sort %d, %d bytes, %v", i+1, last.kind, len(last.raw), err)
+				if last, err = talk.Reply(); err != nil || last.Kind != want || !bytes.Equal(last.Raw, c.replies[i]) {
+					t.Fatalf("reply %d: sort %d, %d bytes, %v", i+1, last.Kind, len(last.Raw), err)
 				}
 			}
-			if _, err := talk.reply(); err != io.EOF {
+			if _, err := talk.Reply(); err != io.EOF {
 				t.Errorf("at the end: %v", err)
 			}
 			passes := make(chan struct{})
 			go func() {
 				defer close(passes)
-				if last.pass != nil {
-					last.pass(nil)
+				if last.Pass != nil {
+					last.Pass(nil)
 				}
 			}()
 			if c.until.zxid != 0 {
@@ -200,19 +202,19 @@ func TestZooKeeperTalk(t *testing.T) {
 
 	var said eventLog
 	n := newNodes(&catalogue.Lock{}, []string{"a"}, &said, t.Logf)
-	talk := &zookeeperTalk{nodes: n, client: "c1", replies: bufio.NewReader(bytes.NewReader(granted))}
-	r := bufio.NewReader(bytes.NewReader(slices.Concat(hello(0), request(xidPing, 11), request(1, opCreate), request(xidSetWatches, 101), request(0, opCloseSession))))
-	talk.request(r, 4)
-	if _, err := talk.reply(); err != nil {
+	talk := &clients.ZooKeeper{Nodes: n, Client: "c1", Replies: bufio.NewReader(bytes.NewReader(granted))}
+	r := bufio.NewReader(bytes.NewReader(slices.Concat(hello(0), request(-2, 11), request(1, opCreate), request(-8, 101), request(0, opCloseSession))))
+	talk.Request(r, 4)
+	if _, err := talk.Reply(); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []messageKind{kindLibrary, kindEffect, kindLibrary, kindEffect} {
-		p := talk.request(r, int64(4+i))
-		if p.kind != want {
-			t.Errorf("request %d is of sort %d", i+1, p.kind)
+	for i, want := range []clients.Kind{clients.Library, clients.Effect, clients.Library, clients.Effect} {
+		p := talk.Request(r, int64(4+i))
+		if p.Kind != want {
+			t.Errorf("request %d is of sort %d", i+1, p.Kind)
 		}
-		if p.pass != nil {
-			p.pass(nil)
+		if p.Pass != nil {
+			p.Pass(nil)
 		}
 	}
 	if op, bye := n.requests[ask{7, 1}], n.requests[ask{7, 0}]; op != 5 || bye != 7 || len(n.requests) != 2 {
@@ -221,8 +223,8 @@ func TestZooKeeperTalk(t *testing.T) {
 	if s := n.openSessions("c1"); len(s) != 1 || s[0].id != 7 || string(s[0].password) != "0123456789abcdef" {
 		t.Errorf("the sessions of c1 are %v", s)
 	}
-	http := &zookeeperTalk{nodes: n, client: "c1"}
-	if p := http.request(bufio.NewReader(strings.NewReader("GET / HTTP/1.1\r\n\r\n")), 1); len(p.raw) == 0 || n.observes() {
-		t.Errorf("another protocol: %q, observes %v", p.raw, n.observes())
+	http := &clients.ZooKeeper{Nodes: n, Client: "c1"}
+	if p := http.Request(bufio.NewReader(strings.NewReader("GET / HTTP/1.1\r\n\r\n")), 1); len(p.Raw) == 0 || n.observes() {
+		t.Errorf("another protocol: %q, observes %v", p.Raw, n.observes())
 	}
 }

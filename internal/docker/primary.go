@@ -1,12 +1,15 @@
 package docker
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/clients"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/worker"
@@ -60,9 +63,10 @@ func (p *primary) newNumber() int {
 	return p.numbers
 }
 
-func (p *primary) serverName() string { return p.name }
+func (p *primary) Name() string { return p.name }
 
-func (p *primary) drop(format string, args ...any) { p.rows.drop(format, args...) }
+// Drop implements clients.Server.
+func (p *primary) Drop(format string, args ...any) { p.rows.drop(format, args...) }
 
 // leader returns the server that clients reach.
 func (p *primary) leader() *mysqld {
@@ -231,7 +235,45 @@ func (p *primary) expire(ctx context.Context, client string) error {
 func (p *primary) remove(ctx context.Context) error {
 	p.stop()
 	p.tasks.Wait()
-	return together(p.servers, func(s *mysqld) error { return s.remove(ctx) })
+	return clients.Together(p.servers, func(s *mysqld) error { return s.remove(ctx) })
+}
+
+// Reach implements clients.Server. A command is assigned to its operation before it is sent,
+// and an answer waits until the server's events are reported, whatever happens to it.
+func (p *primary) Reach(ctx context.Context, client string) (clients.Conn, clients.Dialect, error) {
+	p.mu.Lock()
+	s, rising, reign := p.first, p.rising, p.rows.now()
+	p.mu.Unlock()
+	if rising || !s.runs() {
+		return nil, nil, clients.ErrDown
+	}
+	conn, err := (&net.Dialer{Timeout: feedLimit}).DialContext(ctx, "tcp", s.Addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	var read reader
+	return conn.(*net.TCPConn), &clients.MySQL{
+		Replies: bufio.NewReader(conn),
+		Greeted: func(session int64, err error) {
+			if err != nil {
+				p.rows.drop("the greeting of the server to %s is %v", client, err)
+			}
+			p.opened(reign, client, session)
+		},
+		Sends: func(op int64, command []byte, effect bool) func(int64) {
+			c := read.command(op, command, effect)
+			return func(session int64) { p.rows.addCommand(reign, session, c, clients.ChangesRows(command)) }
+		},
+		Answered: func(session int64, packets []byte) error {
+			if packets != nil {
+				p.rows.answer(reign, session, packets)
+			}
+			if !p.rows.await(ctx.Done(), reign, p.rows.ask()) {
+				return clients.ErrDown
+			}
+			return nil
+		},
+	}, nil
 }
 
 // alive implements farServer. All MySQL servers must live.
@@ -240,5 +282,5 @@ func (p *primary) alive(ctx context.Context) error {
 	if p.broken != nil {
 		return p.broken
 	}
-	return together(p.servers, func(s *mysqld) error { return s.livesIfUp(ctx) })
+	return clients.Together(p.servers, func(s *mysqld) error { return s.livesIfUp(ctx) })
 }

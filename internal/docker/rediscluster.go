@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lockcheck/lockcheck/internal/clients"
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
@@ -17,7 +18,7 @@ const clusterCommand = `--cluster-enabled yes --cluster-config-file /data/nodes 
 // the slots, in order.
 func (e *Environment) joinCluster() error {
 	first := e.stores[0]
-	err := together(e.stores, func(s *server) error {
+	err := clients.Together(e.stores, func(s *server) error {
 		c := s.current().command
 		from, to := redis.SlotsOf(slices.Index(e.stores, s), len(e.stores))
 		if _, err := c.do("CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(from), strconv.Itoa(to)); err != nil {
@@ -36,8 +37,8 @@ func (e *Environment) joinCluster() error {
 	}
 	known := fmt.Sprintf("cluster_known_nodes:%d\r\n", len(e.stores))
 	served := fmt.Sprintf("cluster_slots_assigned:%d\r\n", redis.Slots)
-	return together(e.stores, func(s *server) error {
-		return await(e.ctx, s.name+" knows all nodes of the cluster", func() (bool, error) {
+	return clients.Together(e.stores, func(s *server) error {
+		return await(e.Ctx, s.name+" knows all nodes of the cluster", func() (bool, error) {
 			raw, err := s.current().command.do("CLUSTER", "INFO")
 			return strings.Contains(raw, known) && strings.Contains(raw, served) && strings.Contains(raw, "cluster_state:ok"), err
 		})

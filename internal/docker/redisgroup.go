@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/clients"
 )
 
 // Group is Redis servers outside of a run, each in its own container, for tests of
@@ -32,7 +33,7 @@ func RedisGroup(ctx context.Context, n int, opts Options) (*Group, error) {
 	for range n {
 		g.Members = append(g.Members, &Member{box: box{engine: e, name: "a server", meets: n > 1}, Port: port})
 	}
-	err = together(g.Members, func(m *Member) error {
+	err = clients.Together(g.Members, func(m *Member) error {
 		_, err := m.create(ctx, image, redisPort)
 		return err
 	})
@@ -44,7 +45,7 @@ func RedisGroup(ctx context.Context, n int, opts Options) (*Group, error) {
 
 // Close removes all containers.
 func (g *Group) Close(ctx context.Context) error {
-	return errors.Join(together(g.Members, func(m *Member) error { return m.remove(ctx) }), g.engine.close())
+	return errors.Join(clients.Together(g.Members, func(m *Member) error { return m.remove(ctx) }), g.engine.close())
 }
 
 // Start starts the server on its files, with additional arguments of redis-server.

@@ -1,13 +1,11 @@
 package docker
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/clients"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 )
 
@@ -104,17 +102,6 @@ func TestRowsOfAnEarlierReign(t *testing.T) {
 	}
 }
 
-func TestCommandsThatChangeRows(t *testing.T) {
-	for command, changes := range map[string]bool{
-		"\x03UPDATE t SET a = 1": true, "\x03insert into t": true, "\x17\x01": true, "\x03/* x */ DELETE": true,
-		"\x03COMMIT": false, "\x03rollback": false, "\x03SELECT 1": false, "\x03START TRANSACTION": false, "\x0e": false,
-	} {
-		if changesRows([]byte(command)) != changes {
-			t.Errorf("%q", command)
-		}
-	}
-}
-
 // A wait for unreadable changes lasts until they can be read, or nothing is observed
 // any more.
 func TestRowsThatCannotBeRead(t *testing.T) {
@@ -122,7 +109,7 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 	var got eventLog
 	r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
 	asked := r.ask()
-	if err := r.take(func() ([]auditLine, error) { return nil, errDown }); !errors.Is(err, errDown) {
+	if err := r.take(func() ([]auditLine, error) { return nil, clients.ErrDown }); !errors.Is(err, clients.ErrDown) {
 		t.Error(err)
 	}
 	stop := make(chan struct{})
@@ -137,47 +124,4 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 	<-done
 	r.drop("it is over")
 	r.await(nil, 0, asked)
-}
-
-// Packets may be split anywhere, and a greeting has the connection's number.
-func TestMySQLPackets(t *testing.T) {
-	t.Parallel()
-	packets := []string{"\x03\x00\x00\x00\x03ab", "\x00\x00\x00\x01", "\x01\x00\x00\x00\x0e"}
-	r := bufio.NewReaderSize(oneByte{strings.NewReader(strings.Join(packets, ""))}, 16)
-	for _, want := range packets {
-		if raw, body, err := readMySQL(r); string(raw) != want || string(body) != want[mysqlHead:] || err != nil {
-			t.Errorf("%q %q %v, want %q", raw, body, err, want)
-		}
-	}
-	for greeting, want := range map[string]string{
-		"\x0a10.11-MariaDB\x00\x07\x01\x00\x00salt": "263 <nil>",
-		"\xff\x10\x04Too many connections":          "-1 <nil>",
-		"\x0a10.11":                                 "0 " + errNotMySQL.Error(),
-		"HTTP/1.1":                                  "0 " + errNotMySQL.Error(),
-		"":                                          "0 " + errNotMySQL.Error(),
-	} {
-		if id, err := greetingOf([]byte(greeting)); fmt.Sprint(id, " ", err) != want {
-			t.Errorf("%q: %d %v, want %s", greeting, id, err, want)
-		}
-	}
-}
-
-// A disturbance of a lock's requests does not act on commands that only prepare a
-// connection.
-func TestMySQLPrepares(t *testing.T) {
-	t.Parallel()
-	for packet, want := range map[string]messageKind{
-		"\x00\x00\x00\x01":                              kindLibrary, // of the greeting
-		"\x01\x00\x00\x00\x0e":                          kindLibrary,
-		"\x17\x00\x00\x00\x03SELECT CONNECTION_ID()":    kindLibrary,
-		"\x1a\x00\x00\x00\x03SELECT GET_LOCK('a',0.25)": kindEffect,
-		"\x0b\x00\x00\x00\x03START TRAN":                kindEffect,
-		"\x17\x00\x00\x00\x16SELECT CONNECTION_ID()":    kindLibrary, // prepared, and not executed
-	} {
-		talk := &mysqlTalk{}
-		p := talk.request(bufio.NewReader(strings.NewReader(packet)), 1)
-		if p.kind != want || talk.effective.Load() != (want == kindEffect) {
-			t.Errorf("%q: %v, want %v", packet, p.kind, want)
-		}
-	}
 }

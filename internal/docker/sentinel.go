@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/lockcheck/lockcheck/internal/clients"
 )
 
 // replicatedCommand is the start of the command of a server that may become a replica
@@ -23,12 +25,12 @@ func (e *Environment) startNodes() error {
 			replicas = append(replicas, s)
 		}
 	}
-	err := together(e.stores, func(s *server) error {
+	err := clients.Together(e.stores, func(s *server) error {
 		conf := ": >/data/conf"
 		if m := s.node.master; m != s {
 			conf = "echo replicaof " + m.Host + " " + port + " >/data/conf"
 		}
-		return s.sh(e.ctx, conf)
+		return s.sh(e.Ctx, conf)
 	})
 	if err != nil {
 		return err
@@ -37,19 +39,19 @@ func (e *Environment) startNodes() error {
 		masters = append(masters, e.tokens)
 	}
 	for _, some := range [][]*server{masters, replicas} {
-		if err := together(some, func(s *server) error { return s.start(e.ctx) }); err != nil {
+		if err := clients.Together(some, func(s *server) error { return s.start(e.Ctx) }); err != nil {
 			return err
 		}
 	}
-	if err := together(replicas, e.inSync); err != nil {
+	if err := clients.Together(replicas, e.inSync); err != nil {
 		return err
 	}
-	return together(e.sentinels, e.startSentinel)
+	return clients.Together(e.sentinels, e.startSentinel)
 }
 
 // inSync returns when a replica has its master's data.
 func (e *Environment) inSync(s *server) error {
-	return await(e.ctx, s.name+" follows its master", func() (bool, error) {
+	return await(e.Ctx, s.name+" follows its master", func() (bool, error) {
 		raw, err := s.current().command.do("INFO", "replication")
 		return strings.Contains(raw, "master_link_status:up"), err
 	})
@@ -74,7 +76,7 @@ const (
 )
 
 // downAfter is how long a master is silent before a Sentinel regards it as down.
-func (e *Environment) downAfter() time.Duration { return max(e.cfg.Lease/10, 100*time.Millisecond) }
+func (e *Environment) downAfter() time.Duration { return max(e.Cfg.Lease/10, 100*time.Millisecond) }
 
 // startSentinel starts a Sentinel, and returns when it knows all replicas and all other
 // Sentinels.
@@ -87,11 +89,11 @@ func (e *Environment) startSentinel(s *server) error {
 		fmt.Fprintf(&conf, "sentinel failover-timeout %s %d\n", m.name, failoverTimeout.Milliseconds())
 		fmt.Fprintf(&conf, "sentinel parallel-syncs %s %d\n", m.name, len(e.stores))
 	}
-	if err := s.sh(e.ctx, "cat >/data/conf <<'end'\n"+conf.String()+"end"); err != nil {
+	if err := s.sh(e.Ctx, "cat >/data/conf <<'end'\n"+conf.String()+"end"); err != nil {
 		return err
 	}
 	s.command = "/data/conf --sentinel --port " + port + " " + redisFlags
-	if err := s.start(e.ctx); err != nil {
+	if err := s.start(e.Ctx); err != nil {
 		return err
 	}
 	c, err := connect(s.Addr)
@@ -99,12 +101,12 @@ func (e *Environment) startSentinel(s *server) error {
 		return err
 	}
 	defer c.close()
-	defer context.AfterFunc(e.ctx, func() { c.close() })()
+	defer context.AfterFunc(e.Ctx, func() { c.close() })()
 	c.limit = upLimit
 	if _, err := c.do(append([]string{"SENTINEL", "DEBUG"}, sentinelSettings...)...); err != nil {
 		return fmt.Errorf("set up %s: %w", s.name, err)
 	}
-	return await(e.ctx, s.name+" knows all servers", func() (bool, error) {
+	return await(e.Ctx, s.name+" knows all servers", func() (bool, error) {
 		for _, names := range e.layout.Nodes {
 			raw, err := c.do("SENTINEL", "MASTER", names[0])
 			if err != nil || !says(raw, "num-slaves", len(names)-1) || !says(raw, "num-other-sentinels", len(e.sentinels)-1) {

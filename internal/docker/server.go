@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/clients"
 )
 
 // server is a Redis server, or a Sentinel, in a container whose first process only
@@ -204,7 +205,7 @@ func (s *server) jump(ctx context.Context, by time.Duration) error {
 		shows = func() (time.Duration, error) {
 			f := s.current() // another feed after a change of role
 			if f == nil {
-				return 0, errDown
+				return 0, clients.ErrDown
 			}
 			return wallClock(f.command)
 		}
@@ -236,4 +237,72 @@ func (s *server) resume(ctx context.Context) error {
 		return fmt.Errorf("resume %s: %w", s.name, err)
 	}
 	return nil
+}
+
+// Drop implements clients.Server. A server without a ledger is never observed.
+func (s *server) Drop(format string, args ...any) {
+	if s.ledger != nil {
+		s.ledger.drop(format, args...)
+	}
+}
+
+// Reach implements clients.Server: it registers the connection with the feed, and waits
+// while the server's role changes.
+func (s *server) Reach(ctx context.Context, client string) (clients.Conn, clients.Dialect, error) {
+	for {
+		s.mu.Lock()
+		f, up := s.feed, s.up
+		s.mu.Unlock()
+		switch {
+		case !up:
+			return nil, nil, clients.ErrDown
+		case f == nil && s.ledger != nil:
+			if ctx.Err() != nil {
+				return nil, nil, ctx.Err()
+			}
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		c, talk, err := s.connect(ctx, client, f)
+		switch {
+		case err == nil:
+			return c.conn, talk, nil
+		case f == nil || ctx.Err() != nil || s.current() == f && !f.isOver():
+			return nil, nil, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// connect connects to the server, whose feed is f; nil: none.
+func (s *server) connect(ctx context.Context, client string, f *feed) (*control, *clients.Redis, error) {
+	c, err := connect(s.Addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.gate = &s.gate
+	t := &clients.Redis{
+		Replies: c.replies, Names: s.ledger == nil,
+		Foreign: func() { s.Drop("client %s does not speak the protocol of Redis", client) },
+	}
+	if f == nil {
+		return c, t, nil
+	}
+	defer context.AfterFunc(ctx, func() { c.close() })()
+	expected, err := f.add(c)
+	if err != nil {
+		c.close()
+		return nil, nil, err
+	}
+	t.Begin = func(words []string, op int64) (sent, answered func(<-chan struct{})) {
+		q := &request{words: words, op: op, seen: make(chan struct{})}
+		sent = func(<-chan struct{}) { f.expect(expected, q) }
+		answered = func(<-chan struct{}) {
+			if err := f.waitShown(q); err != nil {
+				s.Drop("%v (%s)", err, words[0])
+			}
+		}
+		return sent, answered
+	}
+	return c, t, nil
 }

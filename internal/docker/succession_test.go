@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/lockcheck/lockcheck/internal/clients"
 )
 
 // The fate of entries when a replica takes a master's place: each case is one key, its
@@ -111,7 +113,7 @@ func replica(t *testing.T) (addr string, hangUp func()) {
 	var conns []net.Conn
 	serve := func(c net.Conn) {
 		for r := bufio.NewReader(c); ; {
-			_, words, err := readRequest(r)
+			_, words, err := clients.ReadRequest(r)
 			if err != nil {
 				return
 			}

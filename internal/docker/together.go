@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 )
 
@@ -13,24 +11,6 @@ import (
 // three JVMs take 3 s on an idle machine, and have taken 15 s on a machine with ten
 // times too much load.
 const upLimit = time.Minute
-
-// together calls do for several servers in parallel. It reports equal errors once.
-func together[S any](servers []S, do func(S) error) error {
-	errs := make([]error, len(servers))
-	var all sync.WaitGroup
-	for i, s := range servers {
-		all.Go(func() { errs[i] = do(s) })
-	}
-	all.Wait()
-	said := map[string]bool{}
-	return errors.Join(slices.DeleteFunc(errs, func(err error) bool {
-		again := err != nil && said[err.Error()]
-		if err != nil {
-			said[err.Error()] = true
-		}
-		return again
-	})...)
-}
 
 // final is an error that no wait changes.
 type final struct{ error }

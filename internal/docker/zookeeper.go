@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/lockcheck/lockcheck/internal/clients"
 )
 
 // Ensemble is ZooKeeper servers, each in its own container: those of a run (ensemble),
@@ -80,7 +82,7 @@ func newEnsemble(e *engine, n int) *Ensemble {
 // start makes all servers, and returns when they answer. On error remove removes what
 // exists.
 func (g *Ensemble) start(ctx context.Context, image string) error {
-	err := together(g.Servers, func(s *ZooKeeperServer) error {
+	err := clients.Together(g.Servers, func(s *ZooKeeperServer) error {
 		addrs, err := s.create(ctx, image, zooKeeperPort, quorumPort)
 		if err == nil {
 			s.quorum = addrs[1]
@@ -88,10 +90,10 @@ func (g *Ensemble) start(ctx context.Context, image string) error {
 		return err
 	})
 	if err == nil {
-		err = together(g.Servers, func(s *ZooKeeperServer) error { return g.configure(ctx, s) })
+		err = clients.Together(g.Servers, func(s *ZooKeeperServer) error { return g.configure(ctx, s) })
 	}
 	if err == nil {
-		err = together(g.Servers, func(s *ZooKeeperServer) error { return s.Start(ctx) })
+		err = clients.Together(g.Servers, func(s *ZooKeeperServer) error { return s.Start(ctx) })
 	}
 	return err
 }
@@ -112,7 +114,7 @@ func (g *Ensemble) Close(ctx context.Context) error {
 }
 
 func (g *Ensemble) remove(ctx context.Context) error {
-	return together(g.Servers, func(s *ZooKeeperServer) error { return s.remove(ctx) })
+	return clients.Together(g.Servers, func(s *ZooKeeperServer) error { return s.remove(ctx) })
 }
 
 // Addrs returns the addresses of the servers on this machine.
@@ -145,11 +147,11 @@ func (g *Ensemble) Restore(ctx context.Context, zxid int64, snapshot []byte) err
 	script := fmt.Sprintf("%s && rm -rf /data/version-2 && mkdir /data/version-2 && base64 -d >/data/version-2/snapshot.%x <<'end'\n%s\nend",
 		killServer, zxid, base64.StdEncoding.EncodeToString(snapshot))
 	// All servers stop before the first one starts, which would learn from the others.
-	err := together(g.Servers, func(s *ZooKeeperServer) error { return s.sh(ctx, script) })
+	err := clients.Together(g.Servers, func(s *ZooKeeperServer) error { return s.sh(ctx, script) })
 	if err != nil {
 		return err
 	}
-	return together(g.Servers, func(s *ZooKeeperServer) error { return s.Start(ctx) })
+	return clients.Together(g.Servers, func(s *ZooKeeperServer) error { return s.Start(ctx) })
 }
 
 // Start starts the server on its files, and returns when it serves clients, which needs

@@ -1,15 +1,14 @@
-package docker
+package clients
 
 import (
 	"bufio"
-	"net"
 	"strings"
 	"testing"
 	"testing/iotest"
 )
 
 // bulk encodes words as an array of strings.
-func bulk(words ...string) string { return string(encode(words...)) }
+func bulk(words ...string) string { return string(Encode(words...)) }
 
 // Links replace every address that leads around them, wherever Redis and Sentinels write
 // one, and leave everything else as it is.
@@ -39,7 +38,7 @@ func TestLinksReplaceAnnouncedAddresses(t *testing.T) {
 		"empty":                     {"*0\r\n", "*0\r\n"},
 		"values of RESP3":           {"*4\r\n#t\r\n,1.5\r\n(12\r\n~1\r\n:1\r\n", "*4\r\n#t\r\n,1.5\r\n(12\r\n~1\r\n:1\r\n"},
 	} {
-		raw, err := readReply(bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(tt.reply)), 16))
+		raw, err := ReadReply(bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(tt.reply)), 16))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -57,28 +56,24 @@ func TestLinksReplaceAnnouncedAddresses(t *testing.T) {
 func TestOnlyRepliesAboutServersAreRewritten(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		server *server
-		ask    []string
-		want   bool
+		sentinel bool
+		ask      []string
+		want     bool
 	}{
-		"a Sentinel":        {&server{box: box{meets: true}}, []string{"SENTINEL", "MASTERS"}, true},
-		"news":              {&server{box: box{meets: true}}, nil, true},
-		"ROLE of a server":  {&server{ledger: &ledger{}}, []string{"role"}, true},
-		"INFO of a server":  {&server{ledger: &ledger{}}, []string{"INFO"}, true},
-		"data of a server":  {&server{ledger: &ledger{}}, []string{"LRANGE", "a", "0", "1"}, false},
-		"news of a server":  {&server{ledger: &ledger{}}, nil, false},
-		"a Sentinel's PING": {&server{box: box{meets: true}}, []string{"PING"}, true},
+		"a Sentinel":        {true, []string{"SENTINEL", "MASTERS"}, true},
+		"news":              {true, nil, true},
+		"ROLE of a server":  {false, []string{"role"}, true},
+		"INFO of a server":  {false, []string{"INFO"}, true},
+		"data of a server":  {false, []string{"LRANGE", "a", "0", "1"}, false},
+		"news of a server":  {false, nil, false},
+		"a Sentinel's PING": {true, []string{"PING"}, true},
 	} {
-		near, far := net.Pipe()
-		defer near.Close()
-		defer far.Close()
-		talk := &redisTalk{control: &control{replies: bufio.NewReader(far)}, server: tt.server}
+		talk := &Redis{Replies: bufio.NewReader(strings.NewReader(bulk("10.0.0.2", "6379"))), Names: tt.sentinel}
 		if tt.ask != nil {
-			talk.unanswered = []*request{{words: tt.ask}}
+			talk.Request(bufio.NewReader(strings.NewReader(bulk(tt.ask...))), 1)
 		}
-		go near.Write([]byte(bulk("10.0.0.2", "6379")))
-		if p, err := talk.reply(); err != nil || p.names != tt.want {
-			t.Errorf("%s: names servers: %v (%v)", name, p.names, err)
+		if p, err := talk.Reply(); err != nil || p.Names != tt.want {
+			t.Errorf("%s: names servers: %v (%v)", name, p.Names, err)
 		}
 	}
 }

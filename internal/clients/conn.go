@@ -1,7 +1,8 @@
-package docker
+package clients
 
 import (
 	"bufio"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -17,8 +18,8 @@ type conn struct {
 	link     *link
 	accepted int64 // the operation in which near was accepted
 	near     *net.TCPConn
-	far      *net.TCPConn
-	talk     dialect
+	far      Conn
+	talk     Dialect
 	up, down *queue
 
 	read   atomic.Int64 // bytes read from near
@@ -29,15 +30,15 @@ type conn struct {
 	done   chan struct{}
 }
 
-// dialect is the protocol of one connection between client and server: where messages
+// Dialect is the protocol of one connection between client and server: where messages
 // end, and what to do when one passes.
-type dialect interface {
-	// request reads the client's next message, in operation op. The connection's end
+type Dialect interface {
+	// Request reads the client's next message, in operation op. The connection's end
 	// may cut it short.
-	request(r *bufio.Reader, op int64) parcel
-	// reply reads the server's next message. It returns an error at the connection's
+	Request(r *bufio.Reader, op int64) Parcel
+	// Reply reads the server's next message. It returns an error at the connection's
 	// end.
-	reply() (parcel, error)
+	Reply() (Parcel, error)
 }
 
 // unknownOp is an unknown operation.
@@ -72,49 +73,49 @@ func (c *conn) readRequests() {
 	for {
 		if _, err := r.Peek(1); err != nil {
 			c.over.Store(true)
-			c.up.push(c.withDelay(faults.ToServer, parcel{kind: kindEnd, reset: !isCleanEnd(err)}))
+			c.up.push(c.withDelay(faults.ToServer, Parcel{Kind: end, reset: !isCleanEnd(err)}))
 			return
 		}
-		c.up.push(c.withDelay(faults.ToServer, c.talk.request(r, src.op)))
+		c.up.push(c.withDelay(faults.ToServer, c.talk.Request(r, src.op)))
 	}
 }
 
 // readReplies queues the server's messages.
 func (c *conn) readReplies() {
 	for {
-		p, err := c.talk.reply()
+		p, err := c.talk.Reply()
 		if err != nil {
-			c.down.push(c.withDelay(faults.ToClient, parcel{kind: kindEnd, reset: !isCleanEnd(err)}))
+			c.down.push(c.withDelay(faults.ToClient, Parcel{Kind: end, reset: !isCleanEnd(err)}))
 			return
 		}
-		if a := c.link.announced.Load(); p.names && a != nil {
-			p.raw = a.rewrite(p.raw)
+		if a := c.link.announced.Load(); p.Names && a != nil {
+			p.Raw = a.rewrite(p.Raw)
 		}
 		c.down.push(c.withDelay(faults.ToClient, p))
 	}
 }
 
 // withDelay sets the delivery time of p.
-func (c *conn) withDelay(to faults.Direction, p parcel) parcel {
-	if by := c.link.disturb.delay(c.way(to), p.kind); by > 0 {
+func (c *conn) withDelay(to faults.Direction, p Parcel) Parcel {
+	if by := c.link.disturb.delay(c.way(to), p.Kind); by > 0 {
 		p.due = time.Now().Add(by)
 	}
 	return p
 }
 
-func (c *conn) way(to faults.Direction) way { return way{c.link.client, c.link.far.serverName(), to} }
+func (c *conn) way(to faults.Direction) way { return way{c.link.client, c.link.far.Name(), to} }
 
 // pump delivers the messages of q in order, until the connection ends.
-func (c *conn) pump(q *queue, to faults.Direction, deliver func(parcel) (more bool)) {
+func (c *conn) pump(q *queue, to faults.Direction, deliver func(Parcel) (more bool)) {
 	for {
 		p, ok := q.pop(c.done)
 		if !ok || !c.wait(p.due) {
 			return
 		}
-		if c.silent.Load() && p.kind != kindEnd {
+		if c.silent.Load() && p.Kind != end {
 			continue
 		}
-		switch c.link.disturb.arrive(c.way(to), p.kind, c.done) {
+		switch c.link.disturb.arrive(c.way(to), p.Kind, c.done) {
 		case abandoned:
 			return
 		case swallowed:
@@ -145,24 +146,24 @@ func (c *conn) wait(t time.Time) bool {
 }
 
 // toServer delivers a request.
-func (c *conn) toServer(p parcel) bool {
+func (c *conn) toServer(p Parcel) bool {
 	if c.link.dark.Load() {
 		return true
 	}
-	if p.kind == kindEnd {
+	if p.Kind == end {
 		c.far.CloseWrite()
 		return false
 	}
-	if p.pass != nil {
-		p.pass(c.done)
+	if p.Pass != nil {
+		p.Pass(c.done)
 	}
-	c.far.Write(p.raw) // a failed write shows in the other direction
+	c.far.Write(p.Raw) // a failed write shows in the other direction
 	return true
 }
 
 // toClient delivers a reply.
-func (c *conn) toClient(p parcel) bool {
-	if p.kind == kindEnd {
+func (c *conn) toClient(p Parcel) bool {
+	if p.Kind == end {
 		if c.link.dark.Load() {
 			return false
 		}
@@ -173,10 +174,10 @@ func (c *conn) toClient(p parcel) bool {
 		}
 		return false
 	}
-	if p.pass != nil {
-		p.pass(c.done)
+	if p.Pass != nil {
+		p.Pass(c.done)
 	}
-	c.near.Write(p.raw)
+	c.near.Write(p.Raw)
 	return true
 }
 
@@ -193,8 +194,13 @@ func (c *conn) end(closing func()) {
 }
 
 // reset closes a connection with a RST.
-func reset(c *net.TCPConn) {
-	c.SetLinger(0)
+func reset(c net.Conn) {
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn() // its own end would send an alert first
+	}
+	if plain, ok := c.(*net.TCPConn); ok {
+		plain.SetLinger(0)
+	}
 	c.Close()
 }
 

@@ -1,4 +1,4 @@
-package docker
+package clients
 
 import (
 	"cmp"
@@ -121,7 +121,7 @@ func (c runner) Release(op env.Op) error {
 	if v == nil || in == (entrance{}) {
 		return locks.ErrNotHeld
 	}
-	limit := 2*c.run.cfg.Lease + graceTime
+	limit := 2*c.run.Cfg.Lease + graceTime
 	c.checkAlone(v)
 	if err := c.begin(&r, limit); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (c runner) Abandon(op env.Op) {
 	if !goesOn {
 		return
 	}
-	if c.run.cfg.Lock.GivesUp || len(c.run.cfg.Worker) > 0 {
+	if c.run.Cfg.Lock.GivesUp || len(c.run.Cfg.Worker) > 0 {
 		c.process.Call(worker.Request{Op: worker.OpAbandon, Client: c.name, Run: v.id})
 	}
 }
@@ -178,7 +178,7 @@ func (c runner) checkAlone(v *visit) {
 			continue
 		}
 		for _, l := range c.links {
-			l.far.drop("an earlier run of %s goes on, and its requests cannot be distinguished", c.name)
+			l.far.Drop("an earlier run of %s goes on, and its requests cannot be distinguished", c.name)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (c runner) startRun(op env.Op) *visit {
 	c.mu.Lock()
 	c.runs.visits[v.id] = v
 	c.mu.Unlock()
-	_, v.reply = c.process.Call(worker.Request{ID: v.id, Op: worker.OpRun, Client: c.name, Lock: op.Lock})
+	_, v.reply = c.process.Call(worker.Request{ID: v.id, Op: worker.OpRun, Client: c.name, Lock: c.run.setup.Prefix + op.Lock})
 	return v
 }
 
@@ -220,7 +220,7 @@ func (c runner) wait(v *visit, limit, again time.Duration, enough bool) (alive b
 			c.mu.Unlock()
 		case <-v.changed:
 		case <-ticker.C:
-		case <-c.run.ctx.Done():
+		case <-c.run.Ctx.Done():
 			return false
 		}
 	}
@@ -282,7 +282,7 @@ func (c *client) enterUncalled(v *visit, a worker.Answer) {
 	c.runs.tasks.Go(func() {
 		g := c.grantOf(a)
 		g.Stands = v.acquire.Index
-		op := c.run.observer.Enter(c.name, g)
+		op := c.run.Observer.Enter(c.name, g)
 		c.mu.Lock()
 		c.runs.entering--
 		if op.Index != 0 {
@@ -291,7 +291,7 @@ func (c *client) enterUncalled(v *visit, a worker.Answer) {
 		c.mu.Unlock()
 		c.flushNews(0)
 		if op.Index != 0 {
-			c.run.observer.Section(c.name, op)
+			c.run.Observer.Section(c.name, op)
 		}
 		c.mu.Lock()
 		delete(c.runs.inside, op.Index)

@@ -1,4 +1,4 @@
-package docker
+package clients
 
 import (
 	"cmp"
@@ -60,7 +60,7 @@ func (c *client) Try(op env.Op, timeout time.Duration) (env.Grant, error) {
 }
 
 func (c *client) ask(kind string, op env.Op, timeout time.Duration) (env.Grant, error) {
-	t := c.run.cfg.Lease
+	t := c.run.Cfg.Lease
 	c.beginAcquire(op)
 	a, err := c.do(openOperation{op: op, kind: kind}, worker.Request{
 		TimeoutMS: max(timeout.Milliseconds(), 1), Nested: op.Grant != 0,
@@ -88,14 +88,14 @@ func (c *client) CanExtend(acquire int) bool {
 
 // Extend makes the lease of a grant longer.
 func (c *client) Extend(op env.Op) (validUntil time.Duration, err error) {
-	a, err := c.do(openOperation{op: op, kind: history.Extend}, worker.Request{}, 2*c.run.cfg.Lease)
+	a, err := c.do(openOperation{op: op, kind: history.Extend}, worker.Request{}, 2*c.run.Cfg.Lease)
 	return c.validUntil(a), err
 }
 
 // Release releases a grant.
 func (c *client) Release(op env.Op) error {
 	defer c.released(op)
-	_, err := c.do(openOperation{op: op, kind: history.Release}, worker.Request{}, 2*c.run.cfg.Lease)
+	_, err := c.do(openOperation{op: op, kind: history.Release}, worker.Request{}, 2*c.run.Cfg.Lease)
 	return err
 }
 
@@ -105,13 +105,13 @@ func (c *client) ReleaseName(op env.Op) error {
 		return env.ErrNoReleaseName
 	}
 	defer c.released(op)
-	_, err := c.do(openOperation{op: op, kind: history.Release}, worker.Request{Op: worker.OpReleaseName}, 2*c.run.cfg.Lease)
+	_, err := c.do(openOperation{op: op, kind: history.Release}, worker.Request{Op: worker.OpReleaseName}, 2*c.run.Cfg.Lease)
 	return err
 }
 
 // Read reads the guarded resource.
 func (c *client) Read(op env.Op) (int64, error) {
-	a, err := c.do(c.newAccess(op, history.Read), worker.Request{}, 2*c.run.cfg.Lease)
+	a, err := c.do(c.newAccess(op, history.Read), worker.Request{}, 2*c.run.Cfg.Lease)
 	if err != nil {
 		return 0, err
 	}
@@ -123,7 +123,7 @@ func (c *client) Read(op env.Op) (int64, error) {
 
 // Write writes the guarded resource.
 func (c *client) Write(op env.Op, value int64) error {
-	_, err := c.do(c.newAccess(op, history.Write), worker.Request{Value: &value}, 2*c.run.cfg.Lease)
+	_, err := c.do(c.newAccess(op, history.Write), worker.Request{Value: &value}, 2*c.run.Cfg.Lease)
 	return err
 }
 
@@ -133,7 +133,7 @@ func (c *client) newAccess(op env.Op, kind string) openOperation {
 	r := openOperation{op: op, kind: kind, limit: op.Timeout, entry: c.runs.inside[op.Acquire]}
 	c.mu.Unlock()
 	if r.limit == 0 {
-		r.limit = c.run.cfg.Lease / 4
+		r.limit = c.run.Cfg.Lease / 4
 	}
 	return r
 }
@@ -145,10 +145,10 @@ const graceTime = time.Second
 func (c *client) do(r openOperation, q worker.Request, limit time.Duration) (worker.Answer, error) {
 	q.TimeoutMS = max(cmp.Or(q.TimeoutMS, r.limit.Milliseconds(), limit.Milliseconds()), 1)
 	limit += graceTime
-	if len(c.run.cfg.Worker) == 0 { // its timeouts are no matter of the protocol
-		limit += userlock.Patience * c.run.cfg.Lease
+	if len(c.run.Cfg.Worker) == 0 { // its timeouts are no matter of the protocol
+		limit += userlock.Patience * c.run.Cfg.Lease
 	}
-	q.Op, q.Client, q.Lock = cmp.Or(q.Op, r.kind), c.name, r.op.Lock
+	q.Op, q.Client, q.Lock = cmp.Or(q.Op, r.kind), c.name, c.run.setup.Prefix+r.op.Lock
 	q.Run, q.Entry = r.entry.run, r.entry.number
 	if r.kind != history.Acquire && r.kind != history.Try {
 		c.flushNews(int(r.op.Acquire))
@@ -231,7 +231,7 @@ func (c *client) begin(r *openOperation, limit time.Duration) error {
 	}
 	for _, l := range c.links {
 		if !l.settle() {
-			l.far.drop("a request of %s cannot be assigned to an operation", c.name)
+			l.far.Drop("a request of %s cannot be assigned to an operation", c.name)
 		}
 	}
 	c.op.Store(int64(r.op.Index))
@@ -257,7 +257,7 @@ func (c *client) isFree(in entrance, limit time.Duration) bool {
 		if !late() || c.dead.Load() {
 			return true
 		}
-		if time.Now().After(end) || c.run.ctx.Err() != nil {
+		if time.Now().After(end) || c.run.Ctx.Err() != nil {
 			return false
 		}
 	}
@@ -278,7 +278,7 @@ func (c *client) answeredLate(a worker.Answer) {
 		if err := a.Err(); err != nil {
 			outcome = err.Error()
 		}
-		c.run.observer.Report(history.Entry{
+		c.run.Observer.Report(history.Entry{
 			Client: c.name, F: history.Late, Lock: r.op.Lock, Op: history.Some(int64(r.op.Index)), Text: r.kind + " answered late: " + outcome,
 		})
 	}
@@ -296,7 +296,7 @@ func (c *client) await(reply <-chan worker.Reply, limit time.Duration) (worker.R
 		select {
 		case r := <-reply:
 			return r, true
-		case <-c.run.ctx.Done():
+		case <-c.run.Ctx.Done():
 			return worker.Reply{Err: worker.ErrExited}, true
 		case now := <-ticker.C:
 			if !c.paused.Load() && !c.hung.Load() {
@@ -329,7 +329,7 @@ func (c *client) event(a worker.Answer) {
 		if a.Position != nil {
 			e.Value = history.Some(*a.Position)
 		}
-		c.run.observer.Report(e)
+		c.run.Observer.Report(e)
 	}
 }
 

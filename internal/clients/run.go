@@ -1,4 +1,4 @@
-package docker
+package clients
 
 import (
 	"cmp"
@@ -7,25 +7,24 @@ import (
 	"io"
 	"log"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 // run is one run, as its clients and servers know it: its settings, its observer, its
 // tasks, and its clock.
 type run struct {
-	cfg      env.Config
-	observer env.Observer
-	ctx      context.Context // ends when the run is interrupted or closed
+	Cfg      env.Config
+	Observer env.Observer
+	Ctx      context.Context // ends when the run is interrupted or closed
+	Log      *log.Logger
 	cancel   context.CancelFunc
-	log      *log.Logger
 	disturb  *disturbances
 
+	setup     Setup
 	workerEnv []string
 	own       *ownEntries // of a user's lock; else nil
 
@@ -45,14 +44,14 @@ type run struct {
 
 func newRun(ctx context.Context, cfg env.Config, o env.Observer, opts Options) *run {
 	r := &run{
-		cfg: cfg, observer: o, log: opts.logger(), disturb: newDisturbances(),
-		workerEnv: slices.Clip(opts.Env), made: time.Now(), random: map[string]*rand.Rand{},
+		Cfg: cfg, Observer: o, Log: opts.Logger(), disturb: newDisturbances(),
+		workerEnv: opts.Env, made: time.Now(), random: map[string]*rand.Rand{},
 	}
 	if cfg.Lock.Own {
 		r.own = &ownEntries{Observer: o, granted: map[int64]bool{}}
-		r.observer = r.own
+		r.Observer = r.own
 	}
-	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.Ctx, r.cancel = context.WithCancel(ctx)
 	return r
 }
 
@@ -68,14 +67,6 @@ func (r *run) protocolError() error {
 func (r *run) breakOff(err error) {
 	r.broken.CompareAndSwap(nil, &err)
 	r.cancel()
-}
-
-// fakes reports whether the schedule moves a server's clock.
-func (r *run) fakes(server string) bool {
-	return slices.ContainsFunc(r.cfg.Schedule, func(in faults.Injection) bool {
-		f, ok := faults.Find(in.Fault)
-		return ok && f.Need == faults.NeedClock && slices.Contains(in.On, server)
-	})
 }
 
 // Go starts a task when Run is called.
@@ -137,7 +128,7 @@ func (r *run) Run() error {
 	}
 	r.mu.Unlock()
 	r.timers.Wait()
-	return cmp.Or(r.protocolError(), r.ctx.Err())
+	return cmp.Or(r.protocolError(), r.Ctx.Err())
 }
 
 // Now returns the time since the call of Run; 0 before it.
@@ -155,7 +146,7 @@ func (r *run) Sleep(d time.Duration) {
 	}
 	select {
 	case <-time.After(d):
-	case <-r.ctx.Done():
+	case <-r.Ctx.Done():
 	}
 }
 
@@ -168,7 +159,7 @@ func (r *run) Rand(who, what string, n int64) int64 {
 	if draws == nil {
 		h := fnv.New64a()
 		io.WriteString(h, name)
-		draws = rand.New(rand.NewPCG(r.cfg.Seed, h.Sum64()))
+		draws = rand.New(rand.NewPCG(r.Cfg.Seed, h.Sum64()))
 		r.random[name] = draws
 	}
 	return draws.Int64N(n)

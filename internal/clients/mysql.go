@@ -1,35 +1,37 @@
-package docker
+package clients
 
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"io"
-	"net"
+	"iter"
 	"strings"
 	"sync/atomic"
 
-	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	mysqlclient "github.com/lockcheck/lockcheck/internal/stores/mysql/client"
 )
 
-// mysqlTalk is a client's connection to a MySQL server: packets with their length and a
+// MySQL is a client's connection to a MySQL server: packets with their length and a
 // number before them. The server greets. The client's first packet numbered 0 is its
 // first command, and has no other before it is answered.
 //
 // Source: MariaDB, "Clients & Utilities, Server-Client Protocol".
-type mysqlTalk struct {
-	primary *primary
-	reign   int // the reign in which the connection began
-	client  string
-	replies *bufio.Reader
-	life    context.Context // of the link
+type MySQL struct {
+	Replies *bufio.Reader // from the server
+	// Greeted is called with the server's number of the connection, or an error. nil: nothing
+	// to do, as with the others.
+	Greeted func(session int64, err error)
+	// Sends is called with each command. If it has an effect, what Sends returns is called
+	// just before it leaves; otherwise it only prepares or ends something.
+	Sends func(op int64, command []byte, effect bool) (leaves func(session int64))
+	// Answered is called with the answer's packets, nil of an error, to a command that has
+	// an effect. If it returns an error, the answer is lost.
+	Answered func(session int64, packets []byte) error
 
 	session   atomic.Int64 // the server's number of the connection; 0: no greeting yet
 	effective atomic.Bool  // the client's last packet has an effect
-	prepared  bool         // the client has prepared a command that takes a named lock
 }
 
 // The commands of a library that prepare or end something.
@@ -62,6 +64,19 @@ const mysqlHead = 4
 
 var errNotMySQL = errors.New("not the protocol of MySQL")
 
+// Packets returns the bodies of packets of MySQL.
+func Packets(raw []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(raw) >= mysqlHead {
+			end := min(mysqlHead+mysqlLength(raw), len(raw))
+			if !yield(raw[mysqlHead:end]) {
+				return
+			}
+			raw = raw[end:]
+		}
+	}
+}
+
 // readMySQL reads a packet, and returns its raw bytes and its body.
 func readMySQL(r *bufio.Reader) (raw, body []byte, err error) {
 	head, err := r.Peek(mysqlHead)
@@ -77,27 +92,31 @@ func readMySQL(r *bufio.Reader) (raw, body []byte, err error) {
 
 func mysqlLength(head []byte) int { return int(head[0]) | int(head[1])<<8 | int(head[2])<<16 }
 
-// request assigns a command to its operation before it is sent.
-func (t *mysqlTalk) request(r *bufio.Reader, op int64) parcel {
+// Request implements Dialect.
+func (t *MySQL) Request(r *bufio.Reader, op int64) Parcel {
 	raw, body, err := readMySQL(r)
 	if err != nil || len(body) == 0 || raw[mysqlHead-1] != 0 || prepares(body) {
 		t.effective.Store(false)
-		t.prepared = t.prepared || takesLock(body) != ""
-		return parcel{raw: raw, kind: kindLibrary}
+		if t.Sends != nil && len(body) > 0 {
+			t.Sends(op, body, false)
+		}
+		return Parcel{Raw: raw, Kind: Library}
 	}
 	t.effective.Store(true)
-	c := sentCommand{op: int(op), means: mysql.MeaningIn(body), takes: takesLock(body)}
-	if t.prepared && body[0] == comStmtExecute {
-		c.takes = string(body)
+	p := Parcel{Raw: raw}
+	if t.Sends != nil {
+		leaves := t.Sends(op, body, true)
+		p.Pass = func(<-chan struct{}) { leaves(t.session.Load()) }
 	}
-	return parcel{raw: raw, pass: func(<-chan struct{}) {
-		t.primary.rows.addCommand(t.reign, t.session.Load(), c, changesRows(body))
-	}}
+	return p
 }
 
-// changesRows reports whether a command may change rows: one that reads them, or ends
+// Executes reports whether a command of MySQL executes a prepared one.
+func Executes(command []byte) bool { return command[0] == comStmtExecute }
+
+// ChangesRows reports whether a command of MySQL may change rows: one that reads them, or ends
 // the transaction of an earlier one, does not.
-func changesRows(command []byte) bool {
+func ChangesRows(command []byte) bool {
 	if command[0] != comQuery {
 		return command[0] == comStmtExecute
 	}
@@ -109,43 +128,45 @@ func changesRows(command []byte) bool {
 	return true
 }
 
-// reply returns all of an answer that has arrived with its first packet: everything,
+// Reply implements Dialect. It returns all of an answer that has arrived with its first packet: everything,
 // except for large answers. It waits until the server's events are reported, whatever
 // happens to the answer.
-func (t *mysqlTalk) reply() (parcel, error) {
-	raw, body, err := readMySQL(t.replies)
+func (t *MySQL) Reply() (Parcel, error) {
+	raw, body, err := readMySQL(t.Replies)
 	if err != nil {
-		return parcel{}, err
+		return Parcel{}, err
 	}
 	if t.session.Load() == 0 {
 		id, err := greetingOf(body)
-		if err != nil {
-			t.primary.rows.drop("the greeting of the server to %s is %v", t.client, err)
-		}
 		t.session.Store(id)
-		t.primary.opened(t.reign, t.client, id)
+		if t.Greeted != nil {
+			t.Greeted(id, err)
+		}
 	}
 	for {
-		head, err := t.replies.Peek(min(mysqlHead, t.replies.Buffered()))
-		if err != nil || len(head) < mysqlHead || t.replies.Buffered() < mysqlHead+mysqlLength(head) {
+		head, err := t.Replies.Peek(min(mysqlHead, t.Replies.Buffered()))
+		if err != nil || len(head) < mysqlHead || t.Replies.Buffered() < mysqlHead+mysqlLength(head) {
 			break
 		}
-		more, _, err := readMySQL(t.replies)
+		more, _, err := readMySQL(t.Replies)
 		if err != nil {
-			return parcel{}, err
+			return Parcel{}, err
 		}
 		raw = append(raw, more...)
 	}
 	if !t.effective.Load() {
-		return parcel{raw: raw, kind: kindLibrary}, nil
+		return Parcel{Raw: raw, Kind: Library}, nil
 	}
-	if len(body) > 0 && body[0] != packetError {
-		t.primary.rows.answer(t.reign, t.session.Load(), raw)
+	if t.Answered != nil {
+		packets := raw
+		if len(body) == 0 || body[0] == packetError {
+			packets = nil
+		}
+		if err := t.Answered(t.session.Load(), packets); err != nil {
+			return Parcel{}, err
+		}
 	}
-	if !t.primary.rows.await(t.life.Done(), t.reign, t.primary.rows.ask()) {
-		return parcel{}, errDown
-	}
-	return parcel{raw: raw}, nil
+	return Parcel{Raw: raw}, nil
 }
 
 // greetingOf returns the connection's number from a server's first packet, which has it
@@ -164,19 +185,4 @@ func greetingOf(body []byte) (session int64, err error) {
 		return 0, errNotMySQL
 	}
 	return int64(binary.LittleEndian.Uint32(body[end+1:])), nil
-}
-
-// reach implements farServer.
-func (p *primary) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
-	p.mu.Lock()
-	s, rising, reign := p.first, p.rising, p.rows.now()
-	p.mu.Unlock()
-	if rising || !s.runs() {
-		return nil, nil, errDown
-	}
-	conn, err := (&net.Dialer{Timeout: feedLimit}).DialContext(ctx, "tcp", s.Addr)
-	if err != nil {
-		return nil, nil, err
-	}
-	return conn.(*net.TCPConn), &mysqlTalk{primary: p, reign: reign, client: client, replies: bufio.NewReader(conn), life: ctx}, nil
 }

@@ -1,4 +1,4 @@
-package docker
+package clients
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // operation. It replaces the addresses that servers announce by those of links.
 type link struct {
 	client   string
-	far      farServer
+	far      Server
 	listener net.Listener
 	disturb  *disturbances
 	op       *atomic.Int64 // the client's present operation
@@ -35,21 +35,25 @@ type link struct {
 	conns  map[*conn]struct{}
 }
 
-// farServer is the server at the end of a link.
-type farServer interface {
-	serverName() string
-	// reach connects to the server for a client.
-	reach(ctx context.Context, client string) (*net.TCPConn, dialect, error)
-	// drop stops observing the server, with the reason.
-	drop(format string, args ...any)
-	// alive returns an error unless the server lives, or was stopped by a fault.
-	alive(ctx context.Context) error
+// Server is the server at the end of a link.
+type Server interface {
+	Name() string
+	// Reach connects to the server for a client.
+	Reach(ctx context.Context, client string) (Conn, Dialect, error)
+	// Drop stops observing the server, with the reason.
+	Drop(format string, args ...any)
 }
 
-func newLink(client string, f farServer, d *disturbances, op *atomic.Int64) (*link, error) {
+// Conn is a connection to a server: of TCP, or of TLS above it.
+type Conn interface {
+	net.Conn
+	CloseWrite() error
+}
+
+func newLink(client string, f Server, d *disturbances, op *atomic.Int64) (*link, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("link from %s to %s: %w", client, f.serverName(), err)
+		return nil, fmt.Errorf("link from %s to %s: %w", client, f.Name(), err)
 	}
 	k := &link{client: client, far: f, listener: l, disturb: d, op: op, conns: map[*conn]struct{}{}}
 	k.life, k.stop = context.WithCancel(context.Background())
@@ -86,7 +90,7 @@ func (l *link) join(near *net.TCPConn, op int64) {
 	cuts := l.cuts
 	l.mu.Unlock()
 	var err error
-	if c.far, c.talk, err = l.far.reach(l.life, l.client); err != nil {
+	if c.far, c.talk, err = l.far.Reach(l.life, l.client); err != nil {
 		reset(near)
 		return
 	}
@@ -164,5 +168,5 @@ func (l *link) close() {
 	l.pumps.Wait()
 }
 
-// errDown is the error of a server that is down.
-var errDown = errors.New("the server is down")
+// ErrDown is the error of a server that is down.
+var ErrDown = errors.New("the server is down")

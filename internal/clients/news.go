@@ -1,4 +1,4 @@
-package docker
+package clients
 
 import (
 	"errors"
@@ -98,7 +98,7 @@ func (c *client) flushNews(acquire int) {
 	c.mu.Unlock()
 	for _, e := range entries {
 		if e.Op.V > 0 && (e.F == history.Lost || e.ValidUntil > 0) { // otherwise its grant is unknown
-			c.run.observer.Report(e)
+			c.run.Observer.Report(e)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package docker
+package clients
 
 import (
 	"time"
@@ -26,7 +26,7 @@ func (c *client) access(a worker.Answer) {
 		c.process.Send(reply)
 		return
 	}
-	c.run.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1}, 1))
+	c.run.Observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1}, 1))
 	if !c.blocks(&r, true) { // a dead client sends nothing
 		return
 	}
@@ -44,7 +44,7 @@ func (c *client) access(a worker.Answer) {
 	case <-time.After(r.limit):
 		reply.Error = worker.ErrTimeout
 	}
-	c.run.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1, After: true}, 1))
+	c.run.Observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1, After: true}, 1))
 	if c.blocks(&r, false) {
 		c.process.Send(reply) // a failed write shows as the worker's end
 	}
@@ -55,8 +55,8 @@ func (c *client) access(a worker.Answer) {
 func (c *client) travel(x env.Access, reply worker.Request, back chan<- worker.Request) {
 	for _, to := range []faults.Direction{faults.ToServer, faults.ToClient} {
 		w := way{client: c.clients[0].name, server: history.Resource, to: to}
-		c.run.Sleep(c.run.disturb.delay(w, kindEffect))
-		switch c.run.disturb.arrive(w, kindEffect, c.run.ctx.Done()) {
+		c.run.Sleep(c.run.disturb.delay(w, Effect))
+		switch c.run.disturb.arrive(w, Effect, c.run.Ctx.Done()) {
 		case abandoned, swallowed:
 			return
 		case resets:
@@ -64,10 +64,10 @@ func (c *client) travel(x env.Access, reply worker.Request, back chan<- worker.R
 			back <- reply
 			return
 		}
-		if to == faults.ToClient || c.run.ctx.Err() != nil {
+		if to == faults.ToClient || c.run.Ctx.Err() != nil {
 			break
 		}
-		answer := c.run.observer.Resource(x)
+		answer := c.run.Observer.Resource(x)
 		switch {
 		case answer.Stale:
 			reply.Error = worker.ErrStaleToken

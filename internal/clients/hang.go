@@ -1,4 +1,4 @@
-package docker
+package clients
 
 import (
 	"time"
@@ -16,7 +16,7 @@ func (c *client) blocks(r *openOperation, paused bool) bool {
 }
 
 // isOver reports whether the client is dead, or the run over.
-func (c *client) isOver() bool { return c.dead.Load() || c.run.ctx.Err() != nil }
+func (c *client) isOver() bool { return c.dead.Load() || c.run.Ctx.Err() != nil }
 
 // awaitUnhang waits while the operation hangs. It returns an error if the client is
 // dead.

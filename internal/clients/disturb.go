@@ -1,4 +1,4 @@
-package docker
+package clients
 
 import (
 	"fmt"
@@ -39,7 +39,7 @@ func (d *disturbances) end(id int) (hits int, err error) {
 	defer d.mu.Unlock()
 	i := slices.IndexFunc(d.list, func(x *disturbance) bool { return x.id == id })
 	if i < 0 {
-		return 0, fmt.Errorf("docker: no disturbance %d is in force", id)
+		return 0, fmt.Errorf("no disturbance %d is in force", id)
 	}
 	hits = d.list[i].hits
 	d.list = slices.Delete(d.list, i, i+1)
@@ -62,22 +62,22 @@ func (x *disturbance) on(w way) bool {
 	return x.Client == w.client && x.Server == w.server && (x.Direction == faults.Both || x.Direction == w.to)
 }
 
-// messageKind is the kind of a message.
-type messageKind uint8
+// Kind is the kind of a message.
+type Kind uint8
 
 const (
-	kindEffect  messageKind = iota // has an effect: Swallow and Reset wait for such a message
-	kindLibrary                    // a library's own: it sets up or keeps a connection, or is an event
-	kindEnd                        // ends a direction; not counted as touched
+	Effect  Kind = iota // has an effect: Swallow and Reset wait for such a message
+	Library             // a library's own: it sets up or keeps a connection, or is an event
+	end                 // ends a direction; not counted as touched
 )
 
 // delay returns how much longer a message travels that is sent now.
-func (d *disturbances) delay(w way, s messageKind) (by time.Duration) {
+func (d *disturbances) delay(w way, s Kind) (by time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, x := range d.list {
 		if x.Action == faults.Slow && x.on(w) {
-			if s != kindEnd {
+			if s != end {
 				x.hits++
 			}
 			by += x.Delay
@@ -98,7 +98,7 @@ const (
 
 // arrive returns the fate of a message when no disturbance holds it any more, or
 // abandoned when stop is closed.
-func (d *disturbances) arrive(w way, s messageKind, stop <-chan struct{}) fate {
+func (d *disturbances) arrive(w way, s Kind, stop <-chan struct{}) fate {
 	var heldBy []*disturbance // so that each counts the message once
 	for {
 		held, f, changed := d.look(w, s, heldBy)
@@ -114,21 +114,21 @@ func (d *disturbances) arrive(w way, s messageKind, stop <-chan struct{}) fate {
 	}
 }
 
-func (d *disturbances) look(w way, s messageKind, before []*disturbance) (held *disturbance, f fate, changed <-chan struct{}) {
+func (d *disturbances) look(w way, s Kind, before []*disturbance) (held *disturbance, f fate, changed <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, x := range d.list {
 		switch {
 		case !x.on(w):
 		case x.Action == faults.Hold:
-			if s != kindEnd && !slices.Contains(before, x) {
+			if s != end && !slices.Contains(before, x) {
 				x.hits++
 			}
 			return x, arrives, d.changed
-		case x.Action == faults.Swallow && x.hits == 0 && s == kindEffect:
+		case x.Action == faults.Swallow && x.hits == 0 && s == Effect:
 			x.hits++
 			return nil, swallowed, nil
-		case x.Action == faults.Reset && x.hits == 0 && s == kindEffect:
+		case x.Action == faults.Reset && x.hits == 0 && s == Effect:
 			x.hits++
 			return nil, resets, nil
 		}

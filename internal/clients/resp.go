@@ -1,4 +1,4 @@
-package docker
+package clients
 
 import (
 	"bufio"
@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// errNotRESP reports data that is not RESP: Redis's protocol, version 2 or 3.
-var errNotRESP = errors.New("not the protocol of Redis")
+// ErrNotRESP reports data that is not RESP: Redis's protocol, version 2 or 3.
+var ErrNotRESP = errors.New("not the protocol of Redis")
 
 // maxBulk is the largest string of the protocol, in bytes, as in the server.
 const maxBulk = 512 << 20
 
-// readRequest reads one request, an array of strings or an inline command, and returns
-// its raw bytes and its words. With errNotRESP raw has the bytes that were read.
-func readRequest(r *bufio.Reader) (raw []byte, words []string, err error) {
+// ReadRequest reads one request, an array of strings or an inline command, and returns
+// its raw bytes and its words. With ErrNotRESP raw has the bytes that were read.
+func ReadRequest(r *bufio.Reader) (raw []byte, words []string, err error) {
 	line, err := readLine(r)
 	if err != nil {
 		return line, nil, err
@@ -37,7 +37,7 @@ func readRequest(r *bufio.Reader) (raw []byte, words []string, err error) {
 		}
 		raw = append(raw, line...)
 		if line[0] != '$' {
-			return raw, nil, errNotRESP
+			return raw, nil, ErrNotRESP
 		}
 		start := len(raw)
 		if raw, err = readBulk(r, line, raw); err != nil {
@@ -48,9 +48,9 @@ func readRequest(r *bufio.Reader) (raw []byte, words []string, err error) {
 	return raw, words, nil
 }
 
-// readReply reads one raw reply, or a pushed message, which begins with ">" and answers
+// ReadReply reads one raw reply, or a pushed message, which begins with ">" and answers
 // no request.
-func readReply(r *bufio.Reader) (raw []byte, err error) {
+func ReadReply(r *bufio.Reader) (raw []byte, err error) {
 	for parts := 1; parts > 0; parts-- {
 		line, err := readLine(r)
 		raw = append(raw, line...)
@@ -77,7 +77,7 @@ func readReply(r *bufio.Reader) (raw []byte, err error) {
 			}
 			parts += n
 		default:
-			return raw, errNotRESP
+			return raw, ErrNotRESP
 		}
 	}
 	return raw, nil
@@ -87,7 +87,7 @@ func readReply(r *bufio.Reader) (raw []byte, err error) {
 func readLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadBytes('\n')
 	if err == nil && (len(line) < 2 || line[len(line)-2] != '\r' && line[0] == '*') {
-		err = errNotRESP
+		err = ErrNotRESP
 	}
 	return line, err
 }
@@ -113,13 +113,13 @@ func readBulk(r *bufio.Reader, line, raw []byte) ([]byte, error) {
 func length(line []byte) (int, error) {
 	n, err := strconv.Atoi(string(bytes.TrimRight(line[1:], "\r\n")))
 	if err != nil || n < -1 || n > maxBulk {
-		return 0, errNotRESP
+		return 0, ErrNotRESP
 	}
 	return n, nil
 }
 
-// encode encodes a request.
-func encode(words ...string) []byte {
+// Encode encodes a request.
+func Encode(words ...string) []byte {
 	b := fmt.Appendf(nil, "*%d\r\n", len(words))
 	for _, w := range words {
 		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(w), w)
@@ -129,28 +129,10 @@ func encode(words ...string) []byte {
 
 // isGreeting reports whether a request only prepares a connection.
 func isGreeting(words []string) bool {
-	return len(words) == 0 || isOneOf(words[0], "HELLO", "AUTH", "CLIENT", "SELECT", "PING", "ECHO", "COMMAND", "READONLY")
+	return len(words) == 0 || IsOneOf(words[0], "HELLO", "AUTH", "CLIENT", "SELECT", "PING", "ECHO", "COMMAND", "READONLY")
 }
 
-func isOneOf(command string, list ...string) bool {
+// IsOneOf reports whether a command is one of a list.
+func IsOneOf(command string, list ...string) bool {
 	return slices.Contains(list, strings.ToUpper(command))
-}
-
-// runsScript reports whether a request may execute several commands.
-func runsScript(words []string) bool {
-	return len(words) > 0 && isOneOf(words[0], "EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "FCALL", "FCALL_RO")
-}
-
-// request is one request on its way.
-type request struct {
-	words []string
-	op    int64         // index of the operation's invoke; 0: none
-	seen  chan struct{} // closed when the server's feed has shown it
-}
-
-func (q *request) kind() messageKind {
-	if q != nil && isGreeting(q.words) {
-		return kindLibrary
-	}
-	return kindEffect
 }

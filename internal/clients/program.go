@@ -1,9 +1,8 @@
-package docker
+package clients
 
 import (
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -18,7 +17,7 @@ import (
 type program struct {
 	run      *run
 	clients  []*client
-	links    []*link // to all servers, in the order of Environment.far
+	links    []*link // to all servers, in the order of Setup.Servers
 	process  *worker.Process
 	features []string
 	entries  []worker.Entry // that it declares
@@ -49,8 +48,9 @@ func (g *program) each(f func(*client) error) error {
 }
 
 // connect makes the links. The requests of several clients cannot be distinguished.
-func (g *program) connect(servers []farServer) error {
+func (g *program) connect(servers []Server) error {
 	names := g.names()
+	announced := map[string]string{}
 	for _, f := range servers {
 		l, err := newLink(names[0], f, g.run.disturb, &g.op)
 		if err != nil {
@@ -58,24 +58,27 @@ func (g *program) connect(servers []farServer) error {
 		}
 		g.links = append(g.links, l)
 		if len(names) > 1 {
-			f.drop("requests of %s cannot be distinguished: they share a process", strings.Join(names, " and "))
+			f.Drop("requests of %s cannot be distinguished: they share a process", strings.Join(names, " and "))
 		}
+		for at, s := range g.run.setup.Announced {
+			if s == f {
+				announced[at] = l.addr()
+			}
+		}
+	}
+	a := newAnnounced(announced)
+	for _, l := range g.links {
+		l.announced.Store(&a)
 	}
 	return nil
 }
 
-// replaceAnnounced makes the links replace the addresses of these servers.
-func (g *program) replaceAnnounced(servers []*server) {
-	to := map[string]string{}
+// addrs returns the addresses of the servers for the clients, in the order of their links.
+func (g *program) addrs() (list []string) {
 	for _, l := range g.links {
-		if s, ok := l.far.(*server); ok && slices.Contains(servers, s) {
-			to[net.JoinHostPort(s.Host, port)] = l.addr()
-		}
+		list = append(list, l.addr())
 	}
-	a := newAnnounced(to)
-	for _, l := range g.links {
-		l.announced.Store(&a)
-	}
+	return list
 }
 
 // How long a worker may take for an immediate answer, for its start, and for a clean
@@ -87,8 +90,9 @@ const (
 )
 
 // launch starts the worker.
-func (g *program) launch(command []string, self owner) (err error) {
-	g.process, err = worker.Start(command, append(g.run.workerEnv, OwnerEnv+"="+self.String()), worker.Handler{
+func (g *program) launch() (err error) {
+	s := g.run.setup
+	g.process, err = worker.Start(s.Command, slices.Concat(g.run.workerEnv, s.Env), worker.Handler{
 		Do: func(a worker.Answer) {
 			if c := g.asker(a.ID); a.Do == worker.DoEnter {
 				c.enter(a)
@@ -96,7 +100,10 @@ func (g *program) launch(command []string, self owner) (err error) {
 				go c.access(a)
 			}
 		},
-		Event:  func(a worker.Answer) { g.client(a.Client).event(a) },
+		Event: func(a worker.Answer) {
+			a.Lock = strings.TrimPrefix(a.Lock, s.Prefix)
+			g.client(a.Client).event(a)
+		},
 		Late:   func(a worker.Answer) { g.asker(a.ID).answeredLate(a) },
 		Broken: g.run.breakOff,
 	})
@@ -123,19 +130,18 @@ func (g *program) client(name string) *client {
 	return g.clients[0]
 }
 
-// init initialises the worker with the addresses of its servers, which are of a kind, and
-// stores what it can.
-func (g *program) init(targets map[string][]string, kind string) error {
-	cfg := g.run.cfg
+// init initialises the worker with the addresses of its servers, and stores what it can.
+func (g *program) init() error {
+	cfg, s := g.run.Cfg, g.run.setup
 	a, err := g.process.Ask(worker.Request{
 		Op: worker.OpInit, Protocol: worker.Protocol,
-		Clients: g.names(), Locks: cfg.Names, TTLMS: cfg.Lease.Milliseconds(),
-		Targets: targets,
+		Clients: g.names(), Locks: s.names(cfg.Names), TTLMS: cfg.Lease.Milliseconds(),
+		Targets: s.Targets(g.addrs()),
 		Options: worker.LockOptions(cfg.Lock.ID, cfg.Options),
 	}, initTime)
 	if err == nil {
 		g.features, g.entries = a.Features, a.Entries
-		if wrong := worker.CheckEntries(a.Entries, kind); wrong != nil {
+		if wrong := worker.CheckEntries(a.Entries, s.Kind); wrong != nil {
 			return &env.ProtocolError{Misuse: "the answer to init: " + wrong.Error() + " (docs/worker.md)"}
 		}
 		if g.can(worker.FeatureClock) {
@@ -176,7 +182,7 @@ func (g *program) crashed(err error) error {
 	switch {
 	case !errors.Is(err, worker.ErrExited):
 		return err
-	case g.dead.Load() || g.run.ctx.Err() != nil:
+	case g.dead.Load() || g.run.Ctx.Err() != nil:
 		return env.ErrCrashed
 	}
 	return fmt.Errorf("%w: %s%s", env.ErrCrashed, g.process.Exit(), g.logText())
@@ -224,11 +230,11 @@ func (g *program) close() error {
 		select {
 		case <-g.process.Done():
 			if !g.dead.Load() {
-				g.run.log.Printf("the worker of %s ended by itself, with %s:\n%s\n", strings.Join(g.names(), " and "), g.process.Exit(), g.process.Log())
+				g.run.Log.Printf("the worker of %s ended by itself, with %s:\n%s\n", strings.Join(g.names(), " and "), g.process.Exit(), g.process.Log())
 			}
 		default:
 			if g.process.Rubbish() > 0 {
-				g.run.log.Printf("the worker of %s did not keep to the protocol:\n%s\n", strings.Join(g.names(), " and "), g.process.Log())
+				g.run.Log.Printf("the worker of %s did not keep to the protocol:\n%s\n", strings.Join(g.names(), " and "), g.process.Log())
 			}
 		}
 		grace := endTime

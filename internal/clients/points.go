@@ -1,4 +1,4 @@
-package docker
+package clients
 
 import (
 	"github.com/lockcheck/lockcheck/faults"
@@ -14,7 +14,7 @@ func (c *client) arm(r *openOperation) error {
 		return nil // the harness itself is at these points
 	}
 	steps := c.steps(r)
-	for _, in := range c.run.cfg.Schedule {
+	for _, in := range c.run.Cfg.Schedule {
 		p := in.Point
 		if p == nil || p.Client != c.name || p.Op != r.kind || p.Acquisition != r.op.Acquisition || p.OK {
 			continue
@@ -37,7 +37,7 @@ func (c *client) arm(r *openOperation) error {
 				return c.crashed(rep.Err)
 			}
 		case q.Request == 1 && !q.After:
-			c.run.observer.Point(c.name, r.op, c.point(r, worker.Answer{Request: 1}, steps))
+			c.run.Observer.Point(c.name, r.op, c.point(r, worker.Answer{Request: 1}, steps))
 		}
 	}
 	return nil
@@ -49,7 +49,7 @@ func (c *client) arm(r *openOperation) error {
 func (c *client) reached(r openOperation, a worker.Answer, seen bool) {
 	hung := c.hung.Load()
 	if seen {
-		c.run.observer.Point(c.name, r.op, c.point(&r, a, c.steps(&r)))
+		c.run.Observer.Point(c.name, r.op, c.point(&r, a, c.steps(&r)))
 	}
 	r.entry.unrequested = a.Run != 0 && (hung || !c.hung.Load())
 	if c.blocks(&r, true) {
@@ -60,9 +60,9 @@ func (c *client) reached(r openOperation, a worker.Answer, seen bool) {
 // steps returns how many requests an acquire or a release of the lock makes.
 func (c *client) steps(r *openOperation) int {
 	if r.kind == history.Release {
-		return c.run.cfg.Lock.Steps.Release
+		return c.run.Cfg.Lock.Steps.Release
 	}
-	return c.run.cfg.Lock.Steps.Acquire
+	return c.run.Cfg.Lock.Steps.Acquire
 }
 
 func (c *client) point(r *openOperation, a worker.Answer, steps int) faults.Point {

@@ -1,34 +1,34 @@
-package docker
+package clients
 
 import (
 	"sync"
 	"time"
 )
 
-// parcel is a message on its way, or the end of a direction.
-type parcel struct {
-	raw  []byte
-	kind messageKind
+// Parcel is a message on its way, or the end of a direction.
+type Parcel struct {
+	Raw  []byte
+	Kind Kind
 	due  time.Time
-	// pass is called just before delivery; stop is closed when the connection ends. A
+	// Pass is called just before delivery; stop is closed when the connection ends. A
 	// request is announced to the observer of the server. A reply waits until that has
 	// reported the effects, because a client's completion must not precede its cause.
 	// nil: nothing to do.
-	pass  func(stop <-chan struct{})
+	Pass  func(stop <-chan struct{})
 	reset bool // of an end: a reset
-	names bool // of a reply: it may name servers
+	Names bool // of a reply: it may name servers
 }
 
 // queue is unbounded: a link never slows down a sender.
 type queue struct {
 	mu    sync.Mutex
-	items []parcel
+	items []Parcel
 	more  chan struct{} // holds one element when there are items
 }
 
 func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
 
-func (q *queue) push(p parcel) {
+func (q *queue) push(p Parcel) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.items = append(q.items, p)
@@ -39,7 +39,7 @@ func (q *queue) push(p parcel) {
 }
 
 // pop waits for an item, or for stop.
-func (q *queue) pop(stop <-chan struct{}) (p parcel, ok bool) {
+func (q *queue) pop(stop <-chan struct{}) (p Parcel, ok bool) {
 	for {
 		q.mu.Lock()
 		if len(q.items) > 0 {

@@ -1,4 +1,4 @@
-package docker
+package clients
 
 import (
 	"fmt"
@@ -23,14 +23,14 @@ func (c *client) jump(by time.Duration) error {
 
 // rate makes the client's clocks gain this much in each T.
 func (c *client) rate(gain time.Duration) error {
-	return c.setClocks(func(k *clocks) { k.ppm += int64(gain * 1e6 / c.run.cfg.Lease) })
+	return c.setClocks(func(k *clocks) { k.ppm += int64(gain * 1e6 / c.run.Cfg.Lease) })
 }
 
 // setClocks returns when the clocks are set. The clocks of a stopped client are set
 // when it goes on, before anything else.
 func (c *client) setClocks(set func(*clocks)) error {
 	if !c.can(worker.FeatureClockSet) {
-		return fmt.Errorf("docker: the worker of %s cannot set its clocks", c.name)
+		return fmt.Errorf("the worker of %s cannot set its clocks", c.name)
 	}
 	if c.isOver() {
 		return nil // the client has ended
