@@ -51,6 +51,9 @@ const (
 	NeedReplicas    Need = "servers with replicas"
 	NeedSessions    Need = "a server that keeps sessions, which others can close"
 	NeedMemory      Need = "a server that evicts what it has no room for"
+
+	// NeedServers is what every fault of servers and sessions needs.
+	NeedServers Need = "servers that lockcheck starts itself: it never stops, slows or changes yours"
 )
 
 // down is the Shares of faults whose server is gone until they end.
@@ -68,7 +71,11 @@ func (f Fault) onServer(name string, need Need, does string) Fault {
 // Available returns nil if f applies in an environment that has these abilities, else
 // an error that says why not.
 func (f Fault) Available(has []Need) error {
-	if f.Need == "" || slices.Contains(has, f.Need) {
+	foreign := f.On == OnServer || f.On == OnServers || f.Need == NeedSessions
+	switch {
+	case foreign && !slices.Contains(has, NeedServers):
+		return fmt.Errorf("%s needs %s", f.Name, NeedServers)
+	case f.Need == "" || slices.Contains(has, f.Need):
 		return nil
 	}
 	return fmt.Errorf("%s needs %s", f.Name, f.Need)
@@ -95,7 +102,10 @@ func drawAmount(in *Injection, t time.Duration, draw func(int64) int64) {
 // Offers returns the abilities of an environment. own: its clients are our workers. On
 // Docker, clients can be stopped if the machine runs Linux.
 func Offers(place string, own bool) []Need {
-	has := []Need{NeedClock, NeedReplicas, NeedMemory, NeedSessions, NeedStop}
+	has := []Need{NeedStop}
+	if place != "external" {
+		has = append(has, NeedServers, NeedClock, NeedReplicas, NeedMemory, NeedSessions)
+	}
 	if own {
 		has = append(has, NeedClientClock)
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -272,11 +273,30 @@ func TestEveryFaultHasWords(t *testing.T) {
 
 func TestAvailable(t *testing.T) {
 	for _, f := range faults.All() {
-		if err := f.Available([]faults.Need{faults.NeedClock, faults.NeedStop, faults.NeedRate, faults.NeedClientClock, faults.NeedReplicas, faults.NeedSessions, faults.NeedMemory}); err != nil {
+		if err := f.Available([]faults.Need{faults.NeedClock, faults.NeedStop, faults.NeedRate, faults.NeedClientClock, faults.NeedReplicas, faults.NeedSessions, faults.NeedMemory, faults.NeedServers}); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}
-		if err := f.Available(nil); (err == nil) != (f.Need == "") {
+		server := f.On == faults.OnServer || f.On == faults.OnServers
+		if err := f.Available(nil); (err == nil) != (f.Need == "" && !server) {
 			t.Errorf("%s without anything: %v", f.Name, err)
 		}
+	}
+}
+
+// On a user's own servers the faults are those of clients and links.
+func TestFaultsThatNeedNothingFromServers(t *testing.T) {
+	var got []string
+	for _, f := range faults.All() {
+		if f.Available(faults.Offers("external", true)) == nil {
+			got = append(got, f.Name)
+		}
+	}
+	want := "pause kill poweroff hang skew jump rate partition partition-oneway delay drop-reply kill-connection"
+	if strings.Join(got, " ") != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	f, _ := faults.Find("failover")
+	if err := f.Available(faults.Offers("external", true)); err == nil || !strings.Contains(err.Error(), "servers that lockcheck starts itself") {
+		t.Error(err)
 	}
 }

@@ -22,7 +22,7 @@ const TokensName = "tokens"
 // persistence for each node that the lock asks.
 type Server struct {
 	Fsync    Fsync    `json:"fsync,omitempty"`    // what survives a loss of power: everysec or always; not there: nothing
-	Nodes    int      `json:"nodes,omitempty"`    // how many servers; not there: as many as the lock asks
+	Nodes    int      `json:"nodes,omitempty"`    // how many servers, or members of an ensemble; not there: as many as the lock asks
 	Replicas int      `json:"replicas,omitempty"` // replicas of each node; Sentinels watch over a node that has some
 	Cluster  bool     `json:"cluster,omitempty"`  // the nodes are the masters of one Redis Cluster
 	Eviction Eviction `json:"eviction,omitempty"` // noeviction: a server whose memory is full refuses; not there: it removes keys that have an expiry
@@ -77,7 +77,10 @@ func (s Server) Words() string {
 		return fmt.Sprintf("an ensemble whose next sequence number is %d", s.Sequence)
 	}
 	text := "servers"
-	if s.Nodes > 0 {
+	switch {
+	case s.Nodes == 1:
+		text = "1 server"
+	case s.Nodes > 1:
 		text = strconv.Itoa(s.Nodes) + " servers"
 	}
 	if s.Cluster {
@@ -109,8 +112,8 @@ func (s Server) Words() string {
 // Fits returns an error that says why a lock cannot use servers of this set-up.
 func (s *Server) Fits(lock *Lock) error {
 	switch {
-	case lock.Store == StoreZooKeeper && *s != (Server{Sequence: s.Sequence}):
-		return fmt.Errorf("%s stands on a ZooKeeper ensemble of %d members, which sync what they write: fsync, nodes, replicas, cluster and eviction are settings of Redis servers", lock.ID, members)
+	case lock.Store == StoreZooKeeper && *s != (Server{Sequence: s.Sequence, Nodes: s.Nodes}):
+		return fmt.Errorf("%s stands on a ZooKeeper ensemble of %d members, which sync what they write: fsync, replicas, cluster and eviction are settings of Redis servers", lock.ID, members)
 	case lock.Store != StoreZooKeeper && s.Sequence != 0:
 		return fmt.Errorf("%s stands on %s: sequence is a setting of a ZooKeeper ensemble", lock.ID, lock.Store)
 	}
@@ -150,7 +153,11 @@ func NewLayout(lock *Lock, s Server, o Options) Layout {
 	}
 	var l Layout
 	if lock.Store == StoreZooKeeper {
-		for i := range members {
+		size := members
+		if s.Nodes > 0 {
+			size = s.Nodes
+		}
+		for i := range size {
 			l.Ensemble = append(l.Ensemble, "zk-"+strconv.Itoa(i+1))
 		}
 		return l
