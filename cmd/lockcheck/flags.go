@@ -16,6 +16,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 	"github.com/lockcheck/lockcheck/internal/environments"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/explore"
@@ -78,8 +79,21 @@ func wrongValue(err *pflag.InvalidValueError) string {
 // environmentFlags defines the flags that choose an environment.
 func environmentFlags(cmd *cobra.Command, f *ask.Environment) {
 	f.Given = cmd.Flags().Changed
-	cmd.Flags().StringVar(&f.On, "on", "sim", "where to run: sim (virtual time, needs nothing), docker (real servers)")
+	cmd.Flags().StringVar(&f.On, "on", "sim", "where to run: sim (virtual time, needs nothing), docker (real servers), external (run, replay: your own; see docs/external.md)")
 	durationFlag(cmd.Flags(), &f.Lease, "lease", 0, "the lease `T`, 200ms to 10m (default 10s in sim; on docker 1s, 2s on several masters, 4s where servers have replicas)")
+}
+
+// serverFlags defines the flags that name the user's own servers.
+func serverFlags(cmd *cobra.Command, to **endpoints.Servers) {
+	s := new(endpoints.Servers)
+	*to = s
+	for _, w := range s.Words() {
+		if w.Text != nil {
+			cmd.Flags().StringVar(w.Text, w.Name, "", "external: "+w.About)
+		} else {
+			cmd.Flags().BoolVar(w.Is, w.Name, false, "external: "+w.About)
+		}
+	}
 }
 
 // openEnvironment makes the environment that the flags name. If an error comes from the
@@ -93,7 +107,12 @@ func (a *app) openEnvironment(ctx context.Context, f ask.Environment) (*batch.Ru
 			return nil, exit.Errorf(exit.Usage, "--lease %v: %w", f.Lease, err)
 		}
 	}
-	return a.environments().Open(ctx, f.On, f.Lease)
+	if err := f.CheckServers(); err != nil {
+		return nil, exit.Errorf(exit.Usage, "%w", err)
+	}
+	o := a.environments()
+	o.Yours = f.Servers
+	return o.Open(ctx, f.On, f.Lease)
 }
 
 // environments returns what opens the environments of this command.

@@ -186,7 +186,7 @@ func listCases() (items []listed) {
 	for _, c := range catalogue.Cases {
 		it := listed{Name: c.ID, Does: c.Title, On: []string{}, Source: c.Source}
 		for _, p := range suite.Places {
-			if c.NotOn[p] == "" {
+			if c.NotOn[p] == "" && p != suite.External {
 				it.On = append(it.On, p)
 			}
 		}

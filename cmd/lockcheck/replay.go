@@ -69,6 +69,7 @@ that command runs on this machine: read it first.`,
 	cmd.Flags().StringVar(&options, "option", "", "with these `options` of the lock instead of the recorded ones")
 	workerFlag(cmd, &f.AllowWorker)
 	promiseFlag(cmd, &promised)
+	serverFlags(cmd, &f.Servers)
 	return cmd
 }
 

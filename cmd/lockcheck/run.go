@@ -44,7 +44,8 @@ output of an earlier run with --json.`,
   lockcheck run redis-set-get-del --strategy pct --depth 2
   lockcheck run redis-set-lua --strategy exhaustive --fault kill --clients 3
   lockcheck run --worker 'python3 worker.py' --on docker --fault pause
-  lockcheck run --worker 'python3 worker.py' --on docker --store zookeeper`,
+  lockcheck run --worker 'python3 worker.py' --on docker --store zookeeper
+  lockcheck run --worker ./worker --on external --redis 127.0.0.1:6379`,
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.run(cmd, args, f)
@@ -66,13 +67,14 @@ type runFlags struct {
 
 func (f *runFlags) define(cmd *cobra.Command) {
 	environmentFlags(cmd, &f.Environment)
+	serverFlags(cmd, &f.Environment.Servers)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.Faults, "fault", []string{"all"}, "kinds of `faults`, one of which strikes in each run: names, all, none (no fault); -NAME takes one out")
 	fl.StringSliceVar(&f.Workloads, "workload", []string{workloads.AsUsual}, "what clients do: `workloads`, one of which is drawn for each run: names, all; -NAME takes one out (see: lockcheck list workloads)")
 	fl.IntVar(&f.Count, "faults", 0, "how many faults strike in a run (default: 1, sometimes 2)")
 	fl.BoolVar(&f.Mixed, "mix", false, "let the faults of one run be of different kinds")
 	fl.Uint64Var(&f.Seed, "seed", 0, "the first run's `seed` (default: drawn, and printed; with --shard 1)")
-	fl.IntVar(&f.Runs, "runs", 0, "how many runs (default: 1000 in sim, 1 on docker; without a limit with --for)")
+	fl.IntVar(&f.Runs, "runs", 0, "how many runs (default: 1000 in sim, else 1; without a limit with --for)")
 	durationFlag(fl, &f.Limit, "for", 0, "stop after this `time`, or after --runs, whichever comes first; what was found is shrunk then")
 	fl.IntVar(&f.Clients, "clients", 0, "how many clients (default: 2 to 5, drawn for each run; 5 on docker; 2 if exhaustive)")
 	fl.IntVar(&f.Acquires, "acquires", 0, "how often each of them takes the lock (default: 1 to 20, drawn; 20 on docker; 1 if exhaustive)")
@@ -81,7 +83,7 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	fl.StringVar(&f.Options, "option", "", "`options` of the lock, as token,spin (see: lockcheck list locks)")
 	fl.StringVar(&f.Strategy, "strategy", ask.Strategies[0], "how to look: "+strings.Join(ask.Strategies, ", ")+" (see docs/pct.md, docs/exhaustive.md)")
 	fl.IntVar(&f.Depth, "depth", 0, "with pct: how many `orders` of events a bug needs (default: 1 to 4, drawn for each run)")
-	fl.StringVar(&f.Worker, "worker", "", "`command` of a worker that brings its own lock, with quotes as in a shell; with --on docker. It is kept in schedule.json: secrets belong in the environment")
+	fl.StringVar(&f.Worker, "worker", "", "`command` of a worker that brings its own lock, with quotes as in a shell; on docker or external. It is kept in schedule.json: secrets belong in the environment")
 	fl.StringVar(&f.Store, "store", "", "the servers of a worker: "+strings.Join(catalogue.WorkerStores(), ", ")+" (default: "+catalogue.WorkerStores()[0]+"; see docs/worker.md)")
 	fl.StringVar(&f.keep, "keep", "violations", "whose files to keep: violations, all")
 	fl.IntVar(&f.Jobs, "jobs", 0, "runs at once (default: one for each core)")

@@ -9,6 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
 // Fitting returns the locks that support the flags. It prints which of several locks do
@@ -38,7 +39,7 @@ func (f *Batch) Lock(id string) catalogue.Lock {
 		lock, _ := catalogue.FindLock(id)
 		return lock
 	}
-	lock, _ := catalogue.WorkerLock(id, f.Store)
+	lock, _ := catalogue.WorkerLock(id, cmp.Or(f.Environment.Servers.Store(), f.Store))
 	return lock
 }
 
@@ -47,8 +48,8 @@ func (f *Batch) Locks(args []string, s explore.Settings) ([]string, error) {
 	switch {
 	case f.Worker != "" && len(args) > 0:
 		return nil, exit.Errorf(exit.Usage, "--worker brings its own lock: leave out %s", strings.Join(args, " "))
-	case f.Worker != "" && f.Environment.On != "docker":
-		return nil, exit.Errorf(exit.Usage, "--worker runs with --on docker only: a program of its own has no virtual time")
+	case f.Worker != "" && f.Environment.On == "sim":
+		return nil, exit.Errorf(exit.Usage, "--worker runs with --on docker or --on external only: a program of its own has no virtual time")
 	case f.Worker != "":
 		return []string{"worker"}, nil
 	case len(args) == 0:
@@ -59,8 +60,14 @@ func (f *Batch) Locks(args []string, s explore.Settings) ([]string, error) {
 		return nil, err
 	}
 	for _, id := range ids {
-		if err := Fits(id, Fenced(id, s.Options, s.Fencing)); err != nil {
+		options := Fenced(id, s.Options, s.Fencing)
+		if err := Fits(id, options); err != nil {
 			return nil, err
+		}
+		if lock, _ := catalogue.FindLock(id); f.Environment.On == suite.External {
+			if err := f.Environment.Servers.Serve(&lock, options); err != nil {
+				return nil, exit.Errorf(exit.Usage, "%w", err)
+			}
 		}
 	}
 	return ids, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -26,9 +27,24 @@ import (
 
 // Environment are the words that choose an environment.
 type Environment struct {
-	On    string
-	Lease time.Duration
-	Given func(flag string) bool
+	On      string
+	Lease   time.Duration
+	Servers *endpoints.Servers // of external; nil: only servers that lockcheck starts will do
+	Given   func(flag string) bool
+}
+
+// CheckServers returns an error if the user's servers are wrong, or have no use in this
+// environment.
+func (e *Environment) CheckServers() error {
+	switch given := e.Servers.Given(); {
+	case e.On == suite.External && e.Servers == nil:
+		return fmt.Errorf("--on %s is for run, replay and suite: the rest needs servers that lockcheck starts", suite.External)
+	case e.On == suite.External:
+		return e.Servers.Check()
+	case given != nil:
+		return fmt.Errorf("--%s is for --on %s", given[0], suite.External)
+	}
+	return nil
 }
 
 // Batch are the words that become explore.Settings: the flags of run, or an entry of a
@@ -105,7 +121,13 @@ func (f *Batch) Settings(given func(flag string) bool) (s explore.Settings, pr c
 		}
 		s.Store = f.Store
 	}
-	return s, pr, nil
+	if own := f.Environment.Servers; f.Environment.On == suite.External {
+		if s.Server = own.Layout(); f.Worker != "" {
+			s.Store = own.Store()
+		}
+		err = s.Server.Validate()
+	}
+	return s, pr, err
 }
 
 // Startable returns an error if a worker's program cannot be started. Without this
@@ -142,8 +164,11 @@ func (f *Batch) validate(given func(flag string) bool) error {
 	if err := Numbers(given, Number("runs", f.Runs, harness.MostRuns), Number("jobs", f.Jobs, harness.MostJobs), Number("faults", f.Count, harness.MostFaults), Number("clients", f.Clients, harness.MostClients), Number("acquires", f.Acquires, harness.MostAcquires)); err != nil {
 		return err
 	}
-	if given("jobs") && f.Jobs > 1 && f.Environment.On == "docker" {
-		return exit.Errorf(exit.Usage, "--jobs %d: runs on docker go one after another, because runs side by side would disturb each other's time", f.Jobs)
+	if err := f.Environment.CheckServers(); err != nil {
+		return exit.Errorf(exit.Usage, "%w", err)
+	}
+	if given("jobs") && f.Jobs > 1 && f.Environment.On != "sim" {
+		return exit.Errorf(exit.Usage, "--jobs %d: runs on %s go one after another, because runs side by side would disturb each other's time", f.Jobs, f.Environment.On)
 	}
 	if f.Limit <= 0 && given("for") {
 		return exit.Errorf(exit.Usage, "--for %v: it has to be more than 0", f.Limit)
@@ -155,6 +180,9 @@ func (f *Batch) validate(given func(flag string) bool) error {
 		if err := Choice("store", f.Store, catalogue.WorkerStores()...); err != nil {
 			return err
 		}
+	}
+	if f.Store != "" && f.Environment.On == suite.External && f.Store != f.Environment.Servers.Store() {
+		return exit.Errorf(exit.Usage, "--store %s: the addresses are of %s", f.Store, f.Environment.Servers.Store())
 	}
 	if f.Worker == "" && given("store") && !given("worker") {
 		return exit.Errorf(exit.Usage, "--store is of a --worker: a built-in lock has its own servers")

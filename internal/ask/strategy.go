@@ -27,8 +27,8 @@ func (f *Batch) strategic(given func(flag string) bool, s *explore.Settings) err
 		return exit.Errorf(exit.Usage, "--depth is of --strategy %s only", harness.PCT)
 	case given("depth") && (f.Depth < 1 || f.Depth > harness.MaxDepth):
 		return exit.Errorf(exit.Usage, "--depth %d: it goes from 1 to %d", f.Depth, harness.MaxDepth)
-	case s.Strategy == harness.PCT && f.Environment.On == "docker":
-		return exit.Errorf(exit.Usage, "--strategy %s decides how long each message takes, and on docker nobody does: leave out --on docker", harness.PCT)
+	case s.Strategy == harness.PCT && f.Environment.On != "sim":
+		return exit.Errorf(exit.Usage, "--strategy %s decides how long each message takes, and on %[2]s nobody does: leave out --on %[2]s", harness.PCT, f.Environment.On)
 	}
 	return nil
 }
@@ -50,8 +50,8 @@ func (f *Batch) exhaustively(given func(flag string) bool, s *explore.Settings) 
 	if err := explore.SearchableWorkload(s.Workloads[0]); err != nil {
 		return exit.Errorf(exit.Usage, "--strategy %s: %w", Exhaustive, err)
 	}
-	if f.Environment.On == "docker" {
-		return exit.Errorf(exit.Usage, "--strategy %s decides what happens next, and on docker nobody does: leave out --on docker", Exhaustive)
+	if f.Environment.On != "sim" {
+		return exit.Errorf(exit.Usage, "--strategy %s decides what happens next, and on %[2]s nobody does: leave out --on %[2]s", Exhaustive, f.Environment.On)
 	}
 	s.Clients, s.Acquires, s.Count = asked(f.Clients, explore.Exactly(2)), asked(f.Acquires, explore.Exactly(1)), asked(f.Count, explore.Exactly(1))
 	return nil

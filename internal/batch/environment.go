@@ -23,7 +23,7 @@ import (
 
 // Description is what is known of an environment before it is opened.
 type Description interface {
-	// Name returns sim or docker.
+	// Name returns sim, docker or external.
 	Name() string
 	// Lease returns the lease on servers of a layout.
 	Lease(catalogue.Layout) time.Duration
@@ -137,7 +137,7 @@ func Offers(environment string, own bool) []faults.Need {
 }
 
 // UsualRuns are the default numbers of runs by environment.
-var UsualRuns = map[string]int{"sim": 1000, "docker": 1}
+var UsualRuns = map[string]int{"sim": 1000, "docker": 1, "external": 1}
 
 // Unlimited is the number of runs if only time limits them.
 const Unlimited = 1 << 40

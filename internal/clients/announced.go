@@ -3,11 +3,9 @@ package clients
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"net"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -62,7 +60,7 @@ func (a announced) rewrite(raw []byte) []byte {
 		return raw
 	}
 	r := bufio.NewReader(bytes.NewReader(raw))
-	v, err := readValue(r)
+	v, err := ReadValue(r)
 	if err != nil {
 		return raw
 	}
@@ -72,78 +70,22 @@ func (a announced) rewrite(raw []byte) []byte {
 
 // change replaces the addresses in a value. A host and its port follow each other in an
 // array, or with the name of the port between them, as in the fields of a server.
-func (a announced) change(v *value) {
-	if v.parts == nil {
-		v.text = a.rewriteText(v.text)
+func (a announced) change(v *Value) {
+	if v.Parts == nil {
+		v.Text = a.rewriteText(v.Text)
 		return
 	}
-	for i := range v.parts {
-		a.change(&v.parts[i])
+	for i := range v.Parts {
+		a.change(&v.Parts[i])
 		port := i + 1
-		if port+1 < len(v.parts) && (v.parts[port].text == "port" || v.parts[port].text == "master-port") {
+		if port+1 < len(v.Parts) && (v.Parts[port].Text == "port" || v.Parts[port].Text == "master-port") {
 			port++
 		}
-		if port >= len(v.parts) {
+		if port >= len(v.Parts) {
 			continue
 		}
-		if to, ok := a.link(v.parts[i].text, v.parts[port].text); ok {
-			v.parts[i].text, v.parts[port].text = to[0], to[1]
+		if to, ok := a.link(v.Parts[i].Text, v.Parts[port].Text); ok {
+			v.Parts[i].Text, v.Parts[port].Text = to[0], to[1]
 		}
 	}
-}
-
-// value is a reply, or a part of one.
-type value struct {
-	kind  byte   // the first byte of its line
-	text  string // of a string: its content; else the rest of its line
-	bulk  bool   // a string with its length before it
-	parts []value
-}
-
-// readValue reads one reply into a value.
-func readValue(r *bufio.Reader) (v value, err error) {
-	line, err := readLine(r)
-	if err != nil {
-		return v, err
-	}
-	v.kind, v.text = line[0], strings.TrimRight(string(line[1:]), "\r\n")
-	switch v.kind {
-	case '$', '!', '=':
-		body, err := readBulk(r, line, nil)
-		if err != nil || body == nil { // null
-			return v, err
-		}
-		v.text, v.bulk = string(body[:len(body)-2]), true
-	case '*', '~', '>', '%', '|':
-		n, err := length(line)
-		if v.kind == '%' || v.kind == '|' {
-			n *= 2
-		}
-		if v.kind == '|' {
-			n++ // attributes precede their reply
-		}
-		for range n {
-			part, err := readValue(r)
-			if err != nil {
-				return v, err
-			}
-			v.parts = append(v.parts, part)
-		}
-		return v, err
-	}
-	return v, nil
-}
-
-// appendTo appends the raw reply to b. The number of parts is the one that was read.
-func (v *value) appendTo(b []byte) []byte {
-	switch {
-	case v.bulk:
-		return fmt.Appendf(b, "%c%s\r\n%s\r\n", v.kind, strconv.Itoa(len(v.text)), v.text)
-	default:
-		b = fmt.Appendf(b, "%c%s\r\n", v.kind, v.text)
-	}
-	for i := range v.parts {
-		b = v.parts[i].appendTo(b)
-	}
-	return b
 }

@@ -2,7 +2,6 @@ package clients
 
 import (
 	"bufio"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -195,8 +194,8 @@ func (c *conn) end(closing func()) {
 
 // reset closes a connection with a RST.
 func reset(c net.Conn) {
-	if secure, ok := c.(*tls.Conn); ok {
-		c = secure.NetConn() // its own end would send an alert first
+	if secure, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = secure.NetConn() // TLS would say goodbye first
 	}
 	if plain, ok := c.(*net.TCPConn); ok {
 		plain.SetLinger(0)

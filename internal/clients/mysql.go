@@ -58,18 +58,18 @@ func prepares(command []byte) bool {
 // packetError begins an answer that is an error.
 const packetError = 0xff
 
-// mysqlHead is the size of a packet's header: three bytes of its length, and its
+// MySQLHead is the size of a packet's header: three bytes of its length, and its
 // number.
-const mysqlHead = 4
+const MySQLHead = 4
 
 var errNotMySQL = errors.New("not the protocol of MySQL")
 
 // Packets returns the bodies of packets of MySQL.
 func Packets(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		for len(raw) >= mysqlHead {
-			end := min(mysqlHead+mysqlLength(raw), len(raw))
-			if !yield(raw[mysqlHead:end]) {
+		for len(raw) >= MySQLHead {
+			end := min(MySQLHead+mysqlLength(raw), len(raw))
+			if !yield(raw[MySQLHead:end]) {
 				return
 			}
 			raw = raw[end:]
@@ -77,25 +77,25 @@ func Packets(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
-// readMySQL reads a packet, and returns its raw bytes and its body.
-func readMySQL(r *bufio.Reader) (raw, body []byte, err error) {
-	head, err := r.Peek(mysqlHead)
+// ReadMySQL reads a packet, and returns its raw bytes and its body.
+func ReadMySQL(r *bufio.Reader) (raw, body []byte, err error) {
+	head, err := r.Peek(MySQLHead)
 	if err != nil { // return a partial header with the error, so that it is not read again
 		raw = append(raw, head...)
 		r.Discard(len(head))
 		return raw, nil, err
 	}
-	raw = make([]byte, mysqlHead+mysqlLength(head))
+	raw = make([]byte, MySQLHead+mysqlLength(head))
 	n, err := io.ReadFull(r, raw)
-	return raw[:n], raw[min(mysqlHead, n):n], err
+	return raw[:n], raw[min(MySQLHead, n):n], err
 }
 
 func mysqlLength(head []byte) int { return int(head[0]) | int(head[1])<<8 | int(head[2])<<16 }
 
 // Request implements Dialect.
 func (t *MySQL) Request(r *bufio.Reader, op int64) Parcel {
-	raw, body, err := readMySQL(r)
-	if err != nil || len(body) == 0 || raw[mysqlHead-1] != 0 || prepares(body) {
+	raw, body, err := ReadMySQL(r)
+	if err != nil || len(body) == 0 || raw[MySQLHead-1] != 0 || prepares(body) {
 		t.effective.Store(false)
 		if t.Sends != nil && len(body) > 0 {
 			t.Sends(op, body, false)
@@ -132,7 +132,7 @@ func ChangesRows(command []byte) bool {
 // except for large answers. It waits until the server's events are reported, whatever
 // happens to the answer.
 func (t *MySQL) Reply() (Parcel, error) {
-	raw, body, err := readMySQL(t.Replies)
+	raw, body, err := ReadMySQL(t.Replies)
 	if err != nil {
 		return Parcel{}, err
 	}
@@ -144,11 +144,11 @@ func (t *MySQL) Reply() (Parcel, error) {
 		}
 	}
 	for {
-		head, err := t.Replies.Peek(min(mysqlHead, t.Replies.Buffered()))
-		if err != nil || len(head) < mysqlHead || t.Replies.Buffered() < mysqlHead+mysqlLength(head) {
+		head, err := t.Replies.Peek(min(MySQLHead, t.Replies.Buffered()))
+		if err != nil || len(head) < MySQLHead || t.Replies.Buffered() < MySQLHead+mysqlLength(head) {
 			break
 		}
-		more, _, err := readMySQL(t.Replies)
+		more, _, err := ReadMySQL(t.Replies)
 		if err != nil {
 			return Parcel{}, err
 		}

@@ -25,7 +25,7 @@ func TestMySQLPackets(t *testing.T) {
 	packets := []string{"\x03\x00\x00\x00\x03ab", "\x00\x00\x00\x01", "\x01\x00\x00\x00\x0e"}
 	r := bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(strings.Join(packets, ""))), 16)
 	for _, want := range packets {
-		if raw, body, err := readMySQL(r); string(raw) != want || string(body) != want[mysqlHead:] || err != nil {
+		if raw, body, err := ReadMySQL(r); string(raw) != want || string(body) != want[MySQLHead:] || err != nil {
 			t.Errorf("%q %q %v, want %q", raw, body, err, want)
 		}
 	}

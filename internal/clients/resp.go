@@ -136,3 +136,59 @@ func isGreeting(words []string) bool {
 func IsOneOf(command string, list ...string) bool {
 	return slices.Contains(list, strings.ToUpper(command))
 }
+
+// Value is a reply, or a part of one.
+type Value struct {
+	Kind  byte   // the first byte of its line
+	Text  string // of a string: its content; else the rest of its line
+	bulk  bool   // a string with its length before it
+	Parts []Value
+}
+
+// ReadValue reads one reply into a value.
+func ReadValue(r *bufio.Reader) (v Value, err error) {
+	line, err := readLine(r)
+	if err != nil {
+		return v, err
+	}
+	v.Kind, v.Text = line[0], strings.TrimRight(string(line[1:]), "\r\n")
+	switch v.Kind {
+	case '$', '!', '=':
+		body, err := readBulk(r, line, nil)
+		if err != nil || body == nil { // null
+			return v, err
+		}
+		v.Text, v.bulk = string(body[:len(body)-2]), true
+	case '*', '~', '>', '%', '|':
+		n, err := length(line)
+		if v.Kind == '%' || v.Kind == '|' {
+			n *= 2
+		}
+		if v.Kind == '|' {
+			n++ // attributes precede their reply
+		}
+		for range n {
+			part, err := ReadValue(r)
+			if err != nil {
+				return v, err
+			}
+			v.Parts = append(v.Parts, part)
+		}
+		return v, err
+	}
+	return v, nil
+}
+
+// appendTo appends the raw reply to b. The number of parts is the one that was read.
+func (v *Value) appendTo(b []byte) []byte {
+	switch {
+	case v.bulk:
+		return fmt.Appendf(b, "%c%s\r\n%s\r\n", v.Kind, strconv.Itoa(len(v.Text)), v.Text)
+	default:
+		b = fmt.Appendf(b, "%c%s\r\n", v.Kind, v.Text)
+	}
+	for i := range v.Parts {
+		b = v.Parts[i].appendTo(b)
+	}
+	return b
+}

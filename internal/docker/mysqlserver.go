@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -65,9 +66,9 @@ func (s *MySQLServer) create(ctx context.Context, image string) (err error) {
 	return err
 }
 
-// Start starts the server on its files, and returns when it answers.
-func (s *MySQLServer) Start(ctx context.Context) error {
-	return s.startBy(ctx, mysqlData()+" && exec "+mysqlCommand(s.flags...))
+// Start starts the server on its files, with more flags, and returns when it answers.
+func (s *MySQLServer) Start(ctx context.Context, flags ...string) error {
+	return s.startBy(ctx, mysqlData()+" && exec "+mysqlCommand(slices.Concat(s.flags, flags)...))
 }
 
 // startBy starts the server by a script, and returns when it answers.

@@ -51,13 +51,19 @@ func (g *Group) Close(ctx context.Context) error {
 // Start starts the server on its files, with additional arguments of redis-server.
 // Without any it keeps nothing on disk.
 func (m *Member) Start(ctx context.Context, args ...string) error {
-	if err := m.spawn(ctx, "exec redis-server "+redisFlags+` --save "" `+quote(args)); err != nil {
-		return err
-	}
-	return m.awaitAnswer(ctx, func() error {
+	return m.StartBy(ctx, "exec redis-server "+redisFlags+` --save "" `+quote(args), func() error {
 		_, err := m.Do("PING")
 		return err
 	})
+}
+
+// StartBy starts a server by a script, which ends with its exec. answers returns an error unless
+// the server answers.
+func (m *Member) StartBy(ctx context.Context, script string, answers func() error) error {
+	if err := m.spawn(ctx, script); err != nil {
+		return err
+	}
+	return m.awaitAnswer(ctx, answers)
 }
 
 // Wipe resets m to its first state: it kills the server, and removes its files and its

@@ -1,21 +1,26 @@
 // Package environments has the environments: the simulator, with virtual time, and real
-// servers on Docker. It is the only room below the command that knows both.
+// servers, on Docker or the user's. It is the only room below the command that knows all.
 package environments
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"time"
 
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/clients"
 	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/explore"
+	"github.com/lockcheck/lockcheck/internal/external"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
@@ -28,6 +33,7 @@ type Opener struct {
 	Real func() // called before real servers are started
 	// Worker and Env are those of docker.Options, for a user's lock in Go.
 	Worker, Env []string
+	Yours       *endpoints.Servers // of the environment external
 }
 
 // Open opens the environment with a name. lease is that of its locks; 0 means the default.
@@ -40,10 +46,32 @@ func (o *Opener) Open(ctx context.Context, name string, lease time.Duration) (*b
 		return r, nil
 	}
 	o.Real()
-	if err := docker.Available(ctx); err != nil {
-		return r, exit.Errorf(exit.Unavailable, "%w", err)
+	err := docker.Available
+	if name == "external" {
+		err = o.look
+	}
+	if err := err(ctx); err != nil {
+		return r, unusable(err)
 	}
 	return r, nil
+}
+
+// unusable returns an error of servers with its exit code.
+func unusable(err error) error {
+	if _, foreign := errors.AsType[endpoints.Foreign](err); foreign {
+		return exit.Errorf(exit.Usage, "%w", err)
+	}
+	return exit.Errorf(exit.Unavailable, "%w", err)
+}
+
+// look returns an error if the user's servers cannot be used. It prints what other runs have
+// there.
+func (o *Opener) look(ctx context.Context) error {
+	left, err := external.Look(ctx, o.Yours)
+	if len(left) > 0 {
+		o.Say("lockcheck: the servers have %s of other runs, such as %s. If none of them goes on, lockcheck clean with these addresses removes that\n", names.Count(len(left), "entry"), left[0])
+	}
+	return err
 }
 
 // Unopened returns a runner that carries out nothing, of an environment that may not be
@@ -56,8 +84,12 @@ func (o *Opener) Unopened(name string, lease time.Duration) *batch.Runner {
 func Describe(name string) batch.Description { return new(Opener).named(name, 0) }
 
 func (o *Opener) named(name string, lease time.Duration) batch.Environment {
-	if name == "docker" {
-		return &realServers{lease: lease, out: o.Out, options: docker.Options{Log: o.Log, Worker: o.Worker, Env: o.Env}}
+	if name != "sim" {
+		e := &realServers{lease: lease, out: o.Out, options: clients.Options{Log: o.Log, Worker: o.Worker, Env: o.Env}}
+		if name == "external" {
+			e.yours = cmp.Or(o.Yours, new(endpoints.Servers))
+		}
+		return e
 	}
 	return &simulator{lease: cmp.Or(lease, 10*time.Second), out: o.Out}
 }
@@ -106,3 +138,23 @@ func (e *simulator) Again(_ *batch.Runner, s *explore.Settings, run int) (*harne
 }
 
 func (e *simulator) Save(name string, j *harness.Judged) (string, error) { return e.out.Save(name, j) }
+
+// Clean removes what runs that were killed have left on Docker, or on the user's servers if
+// there are any. It returns what it has removed.
+func Clean(ctx context.Context, yours *endpoints.Servers) (removed []string, err error) {
+	if yours.Given() == nil {
+		removed, err = docker.Clean(ctx)
+	} else {
+		if err := yours.Check(); err != nil {
+			return nil, exit.Errorf(exit.Usage, "%w", err)
+		}
+		if yours.Store() == endpoints.MySQL {
+			return nil, exit.Errorf(exit.Usage, "mysql: only a worker declares in which table its locks are. The next run with it names the rows that are left")
+		}
+		removed, err = external.Clean(ctx, yours)
+	}
+	if err != nil {
+		err = unusable(err)
+	}
+	return removed, err
+}

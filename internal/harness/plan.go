@@ -25,7 +25,7 @@ type Plan struct {
 	Format   int                `json:"lockcheck_schedule"` // version of the file format
 	Lock     string             `json:"lock"`               // id of the lock under test
 	Options  catalogue.Options  `json:"options,omitzero"`   // its options, as in token,spin
-	On       string             `json:"on"`                 // the environment: sim or docker
+	On       string             `json:"on"`                 // the environment: sim, docker or external
 	Case     string             `json:"case,omitempty"`     // id of the documented case that it belongs to
 	Cell     string             `json:"cell,omitempty"`     // name of the suite's cell that it belongs to; without effect on the run
 	Seed     uint64             `json:"seed"`               // source of the choices that are not recorded

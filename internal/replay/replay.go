@@ -14,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/judging"
@@ -36,6 +37,7 @@ type Changes struct {
 	Lock        string
 	Options     *catalogue.Options // nil: those of the schedule
 	AllowWorker bool               // the commands of workers in schedules may be started
+	Servers     *endpoints.Servers // for the schedules of runs on the user's own servers
 }
 
 // allowed returns an error unless the schedule's worker may be started: a schedule may
@@ -106,7 +108,7 @@ func (to *Player) replayOne(ctx context.Context, file string, f Changes, taken m
 		plan.Promises = pr.Strings()
 	}
 	name, again := replayName(plan, taken), *plan
-	p, err := to.Open(ctx, ask.Environment{On: plan.On, Lease: plan.Lease})
+	p, err := to.Open(ctx, ask.Environment{On: plan.On, Lease: plan.Lease, Servers: f.Servers})
 	if err != nil {
 		return doc, 0, err
 	}

@@ -17,7 +17,7 @@ import (
 type Cell struct {
 	Name     string          `json:"name"`               // identifies the cell for --shard, merge and --baseline; unique in a document
 	Lock     string          `json:"lock"`               // the lock under test
-	On       string          `json:"on"`                 // the environment: sim or docker
+	On       string          `json:"on"`                 // the environment: sim, docker or external
 	Faults   []string        `json:"faults,omitempty"`   // faults that may strike in its runs; absent: no fault
 	Workload string          `json:"workload,omitempty"` // what clients do, where all its runs have the same workload
 	Strategy string          `json:"strategy,omitempty"` // pct, if choices follow from priorities; absent: random

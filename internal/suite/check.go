@@ -34,6 +34,7 @@ type check struct {
 // all makes all checks.
 func (c *check) all() {
 	c.whose()
+	c.servers()
 	c.strategy()
 	some := slices.DeleteFunc(slices.Clone(c.entry.Faults), func(name string) bool { return name == names.None }) // "none" is a cell of its own
 	kinds := chosen(c, "faults", some, names.ChooseFaults)
@@ -96,7 +97,7 @@ func (c *check) whose() {
 			})
 		}
 		if c.entry.On == "sim" {
-			c.wrong(c.at["on"], "a worker runs on docker only: a program of its own has no virtual time")
+			c.wrong(c.at["on"], "a worker runs on docker or external: a program of its own has no virtual time")
 		}
 		if c.has("options") {
 			c.wrong(c.at["options"], "options are for locks that are built in: give those of a worker in its command")
@@ -111,11 +112,47 @@ func (c *check) whose() {
 	}
 }
 
-// strategy checks that pct is not used on docker, and that depth comes with pct.
+// servers checks the user's own servers, and that they are for external only.
+func (c *check) servers() {
+	e, n := c.entry, cmp.Or(c.at["on"], c.node)
+	if e.Place() != External {
+		for _, w := range e.Words() {
+			if c.has(w.Name) {
+				c.wrong(c.at[w.Name], "%s is for on: %s", w.Name, External)
+			}
+		}
+		return
+	}
+	if err := e.CheckKind(); err != nil {
+		c.wrong(n, "%v", err)
+		return
+	}
+	const kind = "servers that cannot be used"
+	if err := e.Check(); err != nil {
+		word, _, _ := strings.Cut(err.Error(), ":")
+		c.beyond(kind, cmp.Or(c.at[word], n), "%v", err)
+		return
+	}
+	layout := e.Layout()
+	lock, ours := catalogue.FindLock(e.Lock)
+	options, _ := catalogue.ParseOptions(strings.Join(e.Options, ",")) // a wrong one has been noted
+	switch err := layout.Validate(); {
+	case err != nil:
+		c.beyond(kind, n, "%v", err)
+	case e.Store != "" && e.Store != e.Servers.Store():
+		c.beyond(kind, c.at["store"], "store: %s, and the addresses are of %s", e.Store, e.Servers.Store())
+	case ours && e.Worker == "":
+		if err := e.Serve(&lock, options); err != nil {
+			c.beyond(kind, n, "%v", err)
+		}
+	}
+}
+
+// strategy checks that pct is used in sim only, and that depth comes with pct.
 func (c *check) strategy() {
 	pct := c.entry.Strategy == harness.PCT
-	if pct && c.entry.Place() == "docker" {
-		c.wrong(c.at["strategy"], "pct decides how long each message takes, which is not possible on docker: leave it out")
+	if pct && c.entry.Place() != "sim" {
+		c.wrong(c.at["strategy"], "pct decides how long each message takes, which is not possible on %s: leave it out", c.entry.Place())
 	}
 	if c.has("depth") && !pct && (!c.has("strategy") || c.entry.Strategy != "") {
 		c.wrong(c.at["depth"], "depth is of strategy: pct only")

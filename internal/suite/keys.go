@@ -7,10 +7,12 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/workloads"
@@ -63,24 +65,27 @@ func limitFits(t time.Duration) error {
 }
 
 // Places are the environments of an entry.
-var Places = []string{"sim", "docker"}
+var Places = []string{"sim", "docker", External}
+
+// External is the environment of the user's own servers.
+const External = "external"
 
 var suiteKeys = map[string]key{
 	"lockcheck":   {about: "The version of this format: 1.", most: Format, need: true, as: "lockcheck: 1"},
 	"seed":        {about: "The seed of the first run of every cell. In `sim` the same seed gives the same run. Default: 1.", most: math.MaxUint64, zero: true},
 	"for":         {about: "How long the suite takes, for example 10m. It uses all of this time: what the runs leave over goes to the cells that ran least. Default: until all runs are done, and 30m at most.", long: limitFits},
-	"runs":        {about: "How many runs each cell has. An entry can have its own number. Default: 1000 in `sim`, 1 on `docker`.", most: harness.MostRuns},
+	"runs":        {about: "How many runs each cell has. An entry can have its own number. Default: 1000 in `sim`, else 1.", most: harness.MostRuns},
 	"regressions": {about: "The directory of counterexamples. A suite replays them first. Default: `regressions`.", form: anyText},
 	"baseline":    {about: "A result (`result.json`, or the output of `--json`) with known violations. They do not fail the suite.", form: anyText},
 	"locks":       {about: "The entries. Each is a lock and what it promises.", need: true, as: "- lock: redis-set-lua"},
 }
 
-var entryKeys = map[string]key{
+var entryKeys = withServers(map[string]key{
 	"name":           {about: "The name of the entry in results and files. Default: the lock's name, or `worker`.", form: id},
 	"lock":           {about: "A built-in lock (see `lockcheck list locks`). Each entry has this or `worker`.", one: "lock", words: names.Locks, as: "lock: redis-set-lua"},
-	"worker":         {about: "The command of a worker with your own lock (see docs/worker.md). Quotes work as in a shell; variables, globs and pipes do not. It runs on `docker`.", form: anyText, as: "worker: python3 worker.py"},
-	"store":          {about: "The servers of a worker: `redis` (one server), `redlock` (five independent ones), `sentinel` (one with two replicas and Sentinels), `zookeeper` or `mysql`. Default: `redis`.", one: "store", words: catalogue.WorkerStores},
-	"on":             {about: "The environment: `sim` (virtual time, needs nothing) or `docker` (real servers). Default: `sim`; for a worker `docker`.", one: "environment", words: func() []string { return Places }},
+	"worker":         {about: "The command of a worker with your own lock (see docs/worker.md). Quotes work as in a shell; variables, globs and pipes do not. It runs on `docker` or `external`.", form: anyText, as: "worker: python3 worker.py"},
+	"store":          {about: "The servers of a worker on `docker`: `redis` (one server), `redlock` (five independent ones), `sentinel` (one with two replicas and Sentinels), `zookeeper` or `mysql`. Default: `redis`.", one: "store", words: catalogue.WorkerStores},
+	"on":             {about: "The environment: `sim` (virtual time, needs nothing), `docker` (real servers) or `external` (your own servers, see docs/external.md). Default: `sim`; for a worker `docker`.", one: "environment", words: func() []string { return Places }},
 	"faults":         {about: "The faults: names, or `all`; `-NAME` takes one out; `none` means no fault. Each has a cell of its own. Default: all that apply.", one: "fault", words: faultWords},
 	"faults-per-run": {about: "How many faults strike in a run, 1 to 1000. Default: 1, in `sim` sometimes 2.", most: harness.MostFaults},
 	"mix":            {about: "Combine different faults in a run. All of them have one cell then."},
@@ -94,7 +99,7 @@ var entryKeys = map[string]key{
 	"clients":        {about: "How many clients there are, 1 to 200. Default: 2 to 5 in `sim`, drawn for each run; 5 on `docker`.", most: harness.MostClients},
 	"acquires":       {about: "How often each client takes the lock, 1 to 1000. Default: 1 to 20 in `sim`, drawn for each run; 20 on `docker`.", most: harness.MostAcquires},
 	"runs":           {about: "How many runs each of its cells has. Default: the suite's.", most: harness.MostRuns},
-}
+})
 
 // orWithout returns the names, all, and each name with a - that removes it.
 func orWithout(list []string) []string {
@@ -109,12 +114,26 @@ func faultWords() []string { return append(orWithout(names.Faults()), names.None
 
 // keyOrder returns the keys of a type in order.
 func keyOrder(t reflect.Type) (list []string) {
-	for f := range t.Fields() {
-		if name := f.Tag.Get("yaml"); name != "-" {
-			list = append(list, name)
-		}
+	for _, f := range fieldsOf(t) {
+		list = append(list, f.Tag.Get("yaml"))
 	}
 	return list
+}
+
+// fieldsOf returns the fields of a type that keys set.
+func fieldsOf(t reflect.Type) []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool {
+		name := f.Tag.Get("yaml")
+		return name == "" || name == "-"
+	})
+}
+
+// withServers adds the words for the user's own servers to the keys of an entry.
+func withServers(keys map[string]key) map[string]key {
+	for _, w := range new(endpoints.Servers).Words() {
+		keys[w.Name] = key{about: "On `external`: " + strings.ReplaceAll(w.About, "`", "") + ".", form: anyText}
+	}
+	return keys
 }
 
 // Key describes a key of the file for people.
@@ -131,10 +150,9 @@ func Keys() (list []Key) {
 		keys   map[string]key
 		before string
 	}{{reflect.TypeFor[Suite](), suiteKeys, ""}, {reflect.TypeFor[Entry](), entryKeys, "locks."}} {
-		for f := range c.of.Fields() {
-			if name := f.Tag.Get("yaml"); name != "-" {
-				list = append(list, Key{c.before + name, c.keys[name].is(f.Type), c.keys[name].about})
-			}
+		for _, f := range fieldsOf(c.of) {
+			name := f.Tag.Get("yaml")
+			list = append(list, Key{c.before + name, c.keys[name].is(f.Type), c.keys[name].about})
 		}
 	}
 	return list

@@ -3,6 +3,7 @@ package suite
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -102,12 +103,23 @@ func TestTheSuitesOfThePage(t *testing.T) {
 			t.Errorf("%s%v", b[1], err)
 		}
 	}
+	external, err := os.ReadFile(filepath.Join(filepath.Dir(page), "external.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := regexp.MustCompile("(?s)```yaml\n(.*?)```\n").FindStringSubmatch(string(external))
+	if len(servers) == 0 {
+		t.Fatal("external.md has no file")
+	}
+	if _, err := Parse([]byte(servers[1])); err != nil {
+		t.Errorf("external.md: %v", err)
+	}
 	for _, key := range slices.Concat(keyOrder(reflect.TypeFor[Suite]()), keyOrder(reflect.TypeFor[Entry]())) {
-		if !regexp.MustCompile(`(?m)^[ -]*` + key + `:`).MatchString(blocks[1][1]) {
-			t.Errorf("the whole file has no %s", key)
+		if !regexp.MustCompile(`(?m)^[ -]*` + key + `:`).MatchString(blocks[1][1] + servers[1]) {
+			t.Errorf("the whole file, and that of external.md, have no %s", key)
 		}
 	}
-	_, err := Parse([]byte(blocks[2][1]))
+	_, err = Parse([]byte(blocks[2][1]))
 	if err == nil {
 		t.Fatal("the file with mistakes has none")
 	}

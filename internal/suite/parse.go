@@ -196,9 +196,9 @@ var where = map[string]string{aSuite: "in an entry of locks", anEntry: "without 
 
 // field returns the field of a struct that a key sets.
 func field(into reflect.Value, name string) reflect.Value {
-	for f, value := range into.Fields() {
+	for _, f := range fieldsOf(into.Type()) {
 		if f.Tag.Get("yaml") == name {
-			return value
+			return into.FieldByIndex(f.Index)
 		}
 	}
 	panic("no field " + name)

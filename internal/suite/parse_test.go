@@ -175,7 +175,7 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		// Values that must fit together.
 		{entry("worker: a"), []string{"4:13: an entry has lock or worker, not both"}},
 		{"lockcheck: 1\nlocks:\n  - runs: 5", []string{"3:5: the entry has no lock"}},
-		{worker("on: sim"), []string{"4:9: a worker runs on docker only"}},
+		{worker("on: sim"), []string{"4:9: a worker runs on docker or external"}},
 		{worker("options: token"), []string{"4:14: options are for locks that are built in"}},
 		{worker("name: redlock"), []string{"4:11: redlock is a lock that is built in: call the worker something else"}},
 		{entry("name: redlock"), []string{"4:11: redlock is another lock that is built in, and this is redis-set-lua: call the entry something else"}},

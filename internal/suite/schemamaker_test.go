@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
 )
@@ -30,9 +31,11 @@ func makeSchema() ([]byte, error) {
 // together are the rules for combining keys of an entry.
 var together = []object{
 	{"if": said("worker"), "then": object{"properties": object{
-		"on": object{"const": "docker"}, "options": false, "name": object{"not": object{"enum": names.Locks()}},
+		"on": object{"enum": []string{"docker", External}}, "options": false, "name": object{"not": object{"enum": names.Locks()}},
 	}}},
 	{"if": said("store"), "then": said("worker")},
+	{"if": object{"anyOf": ownServers()}, "then": saying("on", External)},
+	{"if": saying("on", External), "then": object{"oneOf": ownServers()[:4]}},
 	{"if": said("depth"), "then": saying("strategy", harness.PCT)},
 	{"if": saying("strategy", harness.PCT), "then": object{"properties": object{"on": object{"const": "sim"}, "worker": false}}},
 	{"anyOf": ownName()},
@@ -40,6 +43,15 @@ var together = []object{
 		{"enum": checker.Contested}, {"type": "array", "contains": object{"enum": checker.Contested}},
 	}}}}}},
 	{"if": saying("faults", names.None, []string{names.None}), "then": object{"properties": object{"faults-per-run": false, "mix": false}}},
+}
+
+// ownServers matches an object with a word for the user's own servers; the first four are
+// their kinds.
+func ownServers() (list []object) {
+	for _, w := range new(endpoints.Servers).Words() {
+		list = append(list, said(w.Name))
+	}
+	return list
 }
 
 // ownName returns the rules for the name of an entry: not the name of a lock, except
@@ -64,11 +76,8 @@ func saying(key string, values ...any) object {
 func schemaOf(t reflect.Type, keys map[string]key) object {
 	properties := object{}
 	var need []string
-	for f := range t.Fields() {
+	for _, f := range fieldsOf(t) {
 		name := f.Tag.Get("yaml")
-		if name == "-" {
-			continue
-		}
 		k := keys[name]
 		value := k.schema(f.Type)
 		value["description"] = strings.ReplaceAll(k.about, "`", "")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 )
 
 // Format is the version of the file format.
@@ -49,8 +50,11 @@ type Entry struct {
 	Clients      int             `yaml:"clients"`
 	Acquires     int             `yaml:"acquires"`
 	Runs         int             `yaml:"runs"` // 0: those of the suite
-	Line         int             `yaml:"-"`    // of the file, from 1
-	Column       int             `yaml:"-"`    // of that line, from 1
+
+	endpoints.Servers // of external
+
+	Line   int `yaml:"-"` // of the file, from 1
+	Column int `yaml:"-"` // of that line, from 1
 }
 
 // Wrong returns the problem for a mistake that concerns the whole entry, not one key.
@@ -69,7 +73,7 @@ func (e *Entry) Tested() (catalogue.Lock, bool) {
 	if e.Worker == "" {
 		return catalogue.FindLock(e.Lock)
 	}
-	lock, err := catalogue.WorkerLock(e.Called(), e.Store)
+	lock, err := catalogue.WorkerLock(e.Called(), cmp.Or(e.Servers.Store(), e.Store))
 	return lock, err == nil
 }
 

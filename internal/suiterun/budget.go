@@ -123,7 +123,7 @@ func (c *suiteCell) runOn(from int, left time.Duration) (r *explore.Result, to i
 // that is more.
 const untestedShare = 4
 
-var untestedRuns = map[string]int{"sim": batch.UsualRuns["sim"], "docker": 8}
+var untestedRuns = map[string]int{"sim": batch.UsualRuns["sim"], "docker": 8, "external": 8}
 
 // runsOn reports whether a cell that has done all its runs needs more of them to test
 // its promises. The promises of shards are tested together or not at all.

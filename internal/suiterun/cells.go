@@ -74,8 +74,8 @@ func (run *Run) suiteCells(ctx context.Context, s *suite.Suite) (cells []*suiteC
 				wrong = append(wrong, e.Wrong(err))
 				break
 			}
-			on := flags.Environment.On
-			c.runner = run.Unopened(on)
+			c.runner = run.Unopened(flags.Environment.On)
+			on := fmt.Sprint(flags.Environment.On, " ", e.Servers) // the servers of each entry on external are others
 			if c.absent == nil && gone[on] == nil {
 				p, err := run.Open(ctx, flags.Environment)
 				switch {
@@ -112,7 +112,7 @@ func (run *Run) suiteCells(ctx context.Context, s *suite.Suite) (cells []*suiteC
 func (run *Run) entry(s *suite.Suite, e *suite.Entry) (r ask.Batch, cells [][]faults.Fault, err error) {
 	f := &run.Flags
 	r = ask.Batch{
-		Environment: ask.Environment{On: e.Place(), Lease: time.Duration(e.Lease)},
+		Environment: ask.Environment{On: e.Place(), Lease: time.Duration(e.Lease), Servers: &e.Servers},
 		Faults:      e.Faults, Workloads: e.Workloads, Count: e.FaultsPerRun, Mixed: e.Mix, Promises: e.Promises.Strings(),
 		Seed: f.SeedOf(s), Runs: cmp.Or(f.Runs, e.Runs, s.Runs), Jobs: f.Jobs, Shard: f.Shard,
 		Clients: e.Clients, Acquires: e.Acquires, Fencing: e.Fencing, Options: strings.Join(e.Options, ","),

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/internal/ask"
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -24,9 +25,13 @@ import (
 // word for word, because a schedule may come from anybody.
 func (run *Run) regressions(dir string, s *suite.Suite) (kept []*keptCell, err error) {
 	var workers [][]string
+	servers := map[string]*endpoints.Servers{}
 	for i := range s.Locks {
 		if words, err := suite.Command(s.Locks[i].Worker); err == nil {
 			workers = append(workers, words)
+		}
+		if e := &s.Locks[i]; e.Place() == suite.External {
+			servers[cmp.Or(e.Lock, e.Called())] = &e.Servers
 		}
 	}
 	files, err := keptSchedules(dir, run.Out.Path)
@@ -46,6 +51,9 @@ func (run *Run) regressions(dir string, s *suite.Suite) (kept []*keptCell, err e
 		if plan.Worker != nil && !slices.ContainsFunc(workers, func(words []string) bool { return slices.Equal(words, plan.Worker) }) {
 			return nil, exit.Errorf(exit.Usage, "%s starts a worker that no entry of the suite names: %s\nIf you trust it: lockcheck replay --allow-worker %s", rundir.ScheduleOf(file), terminal.WorkerCommand(plan), terminal.Quoted(rundir.ScheduleOf(file)))
 		}
+		if plan.On == suite.External && servers[plan.Lock] == nil {
+			return nil, exit.Errorf(exit.Usage, "%s is a run on your own servers, and no entry of the suite with on: %s is called %s", rundir.ScheduleOf(file), suite.External, plan.Lock)
+		}
 		within, err := filepath.Rel(dir, called[i])
 		if err != nil {
 			return nil, err
@@ -54,7 +62,7 @@ func (run *Run) regressions(dir string, s *suite.Suite) (kept []*keptCell, err e
 		if err != nil {
 			return nil, exit.Errorf(exit.Usage, "%w", err)
 		}
-		k := &keptCell{file: file, text: text, plan: plan, promise: ask.Recorded(run.Say, plan.Promises, file)}
+		k := &keptCell{file: file, text: text, plan: plan, servers: servers[plan.Lock], promise: ask.Recorded(run.Say, plan.Promises, file)}
 		k.name = rundir.Unique(names, filepath.Join(defaultDir, within))
 		k.cell = results.Cell{
 			Name: filepath.ToSlash(called[i]), Lock: plan.Lock, On: plan.On, Workload: plan.Workload, Strategy: plan.Strategy,

@@ -9,6 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -23,6 +24,7 @@ type keptCell struct {
 	file    string // its schedule
 	text    []byte // the text of the file
 	plan    *harness.Plan
+	servers *endpoints.Servers // of external; nil: not needed
 	promise checker.Promise
 	name    string // its directory below --out
 	cell    results.Cell
@@ -65,7 +67,7 @@ func (run *Run) replayOne(ctx context.Context, k *keptCell) error {
 		var j *harness.Judged
 		var fit harness.Replay
 		var at string
-		p, err := run.Open(ctx, ask.Environment{On: plan.On, Lease: plan.Lease})
+		p, err := run.Open(ctx, ask.Environment{On: plan.On, Lease: plan.Lease, Servers: k.servers})
 		opened := err == nil
 		if opened {
 			j, fit, at, err = p.CarryOut(&plan, k.name)

@@ -176,7 +176,7 @@ func (to *Printer) suiteEnd(d *results.Document, first int) {
 	}
 	to.Judges(second)
 	if troubled > 0 || d.Retried > 0 {
-		to.Paragraph(9, "Docker   "+failureWords(troubled, d.Retried))
+		to.Paragraph(9, servers(d.Cells...)+failureWords(troubled, d.Retried))
 	}
 	exit := fmt.Sprintf("Exit     %d: %s", d.ExitCode, d.Verdict)
 	switch d.Verdict {
@@ -218,6 +218,15 @@ func failureWords(troubled, retried int) string {
 		words += "; " + again + " tried again"
 	}
 	return words
+}
+
+// servers is the label of words about servers that failed: those on Docker, or the user's.
+func servers(cells ...results.Cell) string {
+	if slices.ContainsFunc(cells, func(c results.Cell) bool { return c.On == suite.External }) &&
+		!slices.ContainsFunc(cells, func(c results.Cell) bool { return c.On == "docker" }) {
+		return "Servers  "
+	}
+	return "Docker   "
 }
 
 // pastWords says how many kept counterexamples were replayed, and how many belong to

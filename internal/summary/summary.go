@@ -55,10 +55,10 @@ func (to *Printer) Cell(c *results.Cell, shards *results.Shards, kept map[uint64
 		to.Paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", names.Count(r.Empty, "run")))
 	}
 	if c.Retried > 0 {
-		to.Paragraph(9, "Docker   it failed now and then; "+names.Count(c.Retried, "run")+" tried again")
+		to.Paragraph(9, servers(*c)+"it failed now and then; "+names.Count(c.Retried, "run")+" tried again")
 	}
 	if c.Trouble != "" {
-		to.Paragraph(9, "Docker   it failed, so that not all could be done: "+layout.FirstLine(c.Trouble))
+		to.Paragraph(9, servers(*c)+"it failed, so that not all could be done: "+layout.FirstLine(c.Trouble))
 	}
 	if c.Cut != "" {
 		to.Paragraph(9, "Cut      "+c.Cut+": these are not all runs")

@@ -12,36 +12,49 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/clients"
 	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/external"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// realServers is the environment with real servers in containers.
+// realServers is the environment with real servers: in containers, or the user's.
 type realServers struct {
 	batch.RealTime
 	lease   time.Duration // 0: that of the layout
 	out     *outdir.Dir
-	options docker.Options
+	options clients.Options
+	yours   *endpoints.Servers // nil: containers
 }
 
-func (e *realServers) Name() string { return "docker" }
+func (e *realServers) Name() string {
+	if e.yours != nil {
+		return "external"
+	}
+	return "docker"
+}
 
 func (e *realServers) Lease(l catalogue.Layout) time.Duration {
 	return cmp.Or(e.lease, docker.LeaseOf(l, len(e.options.Worker) > 0))
 }
 
 func (e *realServers) Strikes(lock *catalogue.Lock, f faults.Fault) error {
-	if err := lock.Strikes(f, e.Name()); err != nil || lock.Store != catalogue.StoreMySQL {
+	if err := lock.Strikes(f, e.Name()); err != nil || lock.Store != catalogue.StoreMySQL || e.yours != nil {
 		return err
 	}
 	return docker.MySQLLacks(f)
 }
 
-// Surroundings returns the images of servers, and the base of their clients.
+// Surroundings returns the images of servers, and the base of their clients. Addresses stay
+// with the user.
 func (e *realServers) Surroundings() map[string]string {
+	if e.yours != nil {
+		return map[string]string{"os": runtime.GOOS}
+	}
 	of := map[string]string{"os": runtime.GOOS, docker.BaseEnv: cmp.Or(os.Getenv(docker.BaseEnv), docker.DefaultBase)}
 	if image := os.Getenv(docker.MySQLEnv); image != "" {
 		of[docker.MySQLEnv] = image
@@ -72,7 +85,11 @@ func (e *realServers) Execute(ctx context.Context, plan *harness.Plan, name stri
 			}
 		}
 	}
-	j, err = harness.Live(plan, docker.Opener(ctx, e.options), begin)
+	open := docker.Opener(ctx, e.options)
+	if e.yours != nil {
+		open = external.Opener(ctx, e.yours, e.options)
+	}
+	j, err = harness.Live(plan, open, begin)
 	if lost = cmp.Or(lost, f.Close()); lost != nil {
 		lost = outdir.Unwritable(lost)
 	}
