@@ -25,6 +25,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 	"github.com/lockcheck/lockcheck/internal/userlock"
 	"github.com/lockcheck/lockcheck/locks"
 )
@@ -85,11 +86,16 @@ func (e *Env) Addr(i int) string { return e.site.Addrs()[i] }
 func (e *Env) Addrs() []string { return e.site.Addrs() }
 
 // DSN returns the data source name of the MySQL server for go-sql-driver/mysql: user and
-// database lockcheck, no password.
-func (e *Env) DSN() string { return "lockcheck@tcp(" + e.Addr(0) + ")/lockcheck" }
+// database lockcheck, no password; with External, those of the server.
+func (e *Env) DSN() string {
+	if dsn := endpoints.WorkerDSN(e.Addr(0)); dsn != "" {
+		return dsn
+	}
+	return "lockcheck@tcp(" + e.Addr(0) + ")/lockcheck"
+}
 
 // Sentinels returns the addresses of the Sentinels. The name of their master is
-// redis-1.
+// redis-1; with External, yours.
 func (e *Env) Sentinels() []string { return e.site.Sentinels() }
 
 // DialContext connects to a server of the run. Use it as the Dialer of go-redis.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/names"
 )
@@ -17,7 +18,31 @@ import (
 type Servers struct {
 	store           catalogue.Store
 	nodes, replicas int
+	own             *Endpoints // of External; else nil
 	err             error
+}
+
+// Endpoints are servers that a user runs, in the words of run --on external: see
+// docs/external.md. Exactly one of Redis, Sentinel, ZooKeeper and MySQL is set.
+type Endpoints = endpoints.Servers
+
+// External returns servers that you run yourself. The test runs on them, unless On or
+// -lockcheck.on says otherwise: in bubble it has servers of the same kind. Links do the TLS
+// and, for Redis, prove who asks: the lock connects as if there were neither. Names of locks
+// begin with a prefix, and what contains it is removed at the end of a run.
+func External(e Endpoints) Servers {
+	s := Servers{own: &e, err: e.Check()}
+	switch e.Store() {
+	case endpoints.ZooKeeper:
+		s.store = catalogue.StoreZooKeeper
+	case endpoints.MySQL:
+		s.store = catalogue.StoreMySQL
+	case endpoints.Sentinel:
+		s.nodes, s.replicas = 1, 2
+	default:
+		s.nodes = len(e.Addrs())
+	}
+	return s
 }
 
 // Redis returns n independent Redis servers: 1 for most locks, 5 for Redlock.
@@ -62,6 +87,7 @@ type settings struct {
 	renews    bool
 	on        string
 	brief     bool // the first run that proves something is the last
+	own       *Endpoints
 }
 
 // Promise names the properties that the lock promises: exclusion, lease-exclusion,
@@ -97,14 +123,15 @@ func Renews() Option { return func(s *settings) { s.renews = true } }
 func Workload(names ...string) Option { return func(s *settings) { s.workloads = names } }
 
 // On sets where the test runs: in bubble, which is the default, time is virtual; on docker
-// servers and time are real, which needs an import of package docker.
+// servers and time are real, which needs an import of package docker. The same import is
+// needed for external, the servers of External.
 func On(environment string) Option { return func(s *settings) { s.on = environment } }
 
 // These flags of go test override the options.
 var (
 	seedFlag   = flag.Uint64(seedName, 1, "lockcheck: the `seed` of the first run")
 	runsFlag   = flag.Int(runsName, 0, "lockcheck: how many `runs` each fault gets (default 100; 1 on docker)")
-	onFlag     = flag.String("lockcheck.on", "", "lockcheck: where to run: bubble, docker")
+	onFlag     = flag.String("lockcheck.on", "", "lockcheck: where to run: bubble, docker, external")
 	replayFlag = flag.String("lockcheck.replay", "", "lockcheck: replay the `directory` or schedule of one run, and nothing else")
 )
 
@@ -124,15 +151,20 @@ func (s *settings) check() error {
 	switch {
 	case s.limit <= 0:
 		return fmt.Errorf("For(%v): it has to be positive", s.limit)
-	case s.on != env.Bubble && s.on != onDocker:
-		return names.Unknown("environment", s.on, []string{env.Bubble, onDocker})
+	case s.on == onExternal && s.own == nil:
+		return fmt.Errorf("the environment %s needs the servers of lockcheck.External", onExternal)
+	case s.on != env.Bubble && s.on != onDocker && s.on != onExternal:
+		return names.Unknown("environment", s.on, []string{env.Bubble, onDocker, onExternal})
 	}
 	return cmp.Or(within("Clients", s.clients, 1, 100), within("Runs", s.runs, 1, 1_000_000_000))
 }
 
-// newSettings applies the options and the flags.
-func newSettings(options []Option) *settings {
-	s := &settings{runs: unset, limit: unset, seed: 1, clients: 4, on: env.Bubble}
+// newSettings applies the options and the flags. own are the servers of External; nil: none.
+func newSettings(own *Endpoints, options []Option) *settings {
+	s := &settings{runs: unset, limit: unset, seed: 1, clients: 4, on: env.Bubble, own: own}
+	if own != nil {
+		s.on = onExternal
+	}
 	for _, o := range options {
 		o(s)
 	}
@@ -159,7 +191,7 @@ const (
 func (s *settings) usual() {
 	runs, limit := 100, 20*time.Second
 	switch {
-	case s.on == onDocker:
+	case s.on != env.Bubble:
 		runs, limit = batch.Tries, unlimited
 		s.brief = s.runs == unset
 	case s.runs != unset: // somebody wants all of them

@@ -27,8 +27,11 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// onDocker is the environment of real servers.
-const onDocker = "docker"
+// The environments of real servers: those that lockcheck starts, and the user's own.
+const (
+	onDocker   = "docker"
+	onExternal = "external"
+)
 
 // closing is how long a test may take after its last run, to remove servers or to find a
 // shorter run, before go test -timeout ends the process.
@@ -64,6 +67,7 @@ func (x *suite) open() error {
 		own.Lease = catalogue.LeaseSession
 	}
 	x.real, err = real.Open(ctx, gotest.Setup{
+		On: x.settings.on, Yours: x.settings.own,
 		Worker: command(self, x.t.Name()), Env: []string{workerEnv + "=" + x.call}, Log: x.t.Output(),
 		Say: func(format string, args ...any) { fmt.Fprintf(x.t.Output(), format, args...) },
 	})
@@ -88,11 +92,11 @@ func command(program, test string, flags ...string) []string {
 // strikes returns an error that says why a fault does not apply to a user's lock on real
 // servers, or nil if it does.
 func (x *suite) strikes(f faults.Fault) error {
-	has := batch.Offers(onDocker, false)
+	has := batch.Offers(x.settings.on, false)
 	if f.Need == faults.NeedReplicas && x.lock.Store == catalogue.StoreRedis && x.lock.Replicas == 0 {
 		return fmt.Errorf("%s needs %s: lockcheck.RedisSentinel", f.Name, f.Need)
 	}
-	return cmp.Or(x.lock.Applies(f, catalogue.Server{}), x.real.Strikes(x.lock, f), f.Available(has))
+	return cmp.Or(f.Available(has), x.lock.Applies(f, catalogue.Server{}), x.real.Strikes(x.lock, f))
 }
 
 // realFault tests the lock under one kind of fault on real servers. If no number of runs
@@ -128,7 +132,7 @@ func (x *suite) realFault(t *testing.T, f faults.Fault, s *explore.Settings) {
 	cell := x.judge(t, s, r)
 	for _, p := range x.promise {
 		if r.Outcome(p) == checker.NA {
-			t.Logf("%s is not judged on docker: %s", p, r.Outcomes[p].Reasons[checker.NA])
+			t.Logf("%s is not judged on %s: %s", p, x.settings.on, r.Outcomes[p].Reasons[checker.NA])
 		}
 	}
 	if cell.Verdict != results.Held {
@@ -161,10 +165,10 @@ func (x *suite) realViolation(t *testing.T, s *explore.Settings, r *explore.Resu
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)
 	}
-	dir := filepath.Join(directory(t), onDocker, string(p))
+	dir := filepath.Join(directory(t), x.settings.on, string(p))
 	keep(t, dir, j, p)
-	t.Fatalf("%s is violated in %d of %s on real servers\n\n%s\nFiles    %s\nAgain    go test -run '%s' -lockcheck.on=docker -lockcheck.replay=%s",
-		p, tally.Count[checker.Violated], names.Count(r.Runs, "run"), story(t, j), dir, pattern(x.t.Name()), dir)
+	t.Fatalf("%s is violated in %d of %s on real servers\n\n%s\nFiles    %s\nAgain    go test -run '%s' -lockcheck.on=%s -lockcheck.replay=%s",
+		p, tally.Count[checker.Violated], names.Count(r.Runs, "run"), story(t, j), dir, pattern(x.t.Name()), x.settings.on, dir)
 }
 
 // keep keeps the files of a run that violates a property.

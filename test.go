@@ -63,7 +63,7 @@ func Test(t *testing.T, servers Servers, factory func(*Env) (Lock, error), optio
 	}
 	bubble.Seedable(t)
 	defer bubble.Tune()()
-	x, err := newSuite(t, call, servers, factory, newSettings(options))
+	x, err := newSuite(t, call, servers, factory, newSettings(servers.own, options))
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)
 	}
@@ -107,12 +107,12 @@ func newSuite(t *testing.T, call string, servers Servers, factory func(*Env) (Lo
 		x.works = append(x.works, w)
 	}
 	switch {
-	case s.on == onDocker:
+	case s.on != env.Bubble:
 		if err := x.open(); err != nil {
 			return nil, err
 		}
 	case servers.store == catalogue.StoreMySQL:
-		return nil, errors.New("MySQL runs on Docker only: -lockcheck.on=docker")
+		return nil, errors.New("MySQL runs on real servers only: -lockcheck.on=docker, or lockcheck.External")
 	}
 	return x, x.chooseFaults()
 }
@@ -253,6 +253,9 @@ func (x *suite) batch(f faults.Fault, limit time.Duration) *explore.Settings {
 		Lock: x.lock.ID, Use: x.lock, On: env.Bubble, Lease: lease, Workloads: x.works,
 		Clients: explore.Exactly(x.settings.clients), Acquires: explore.Exactly(acquires), Count: explore.AnyCount,
 		Promises: x.promise.Strings(), Seed: x.settings.seed, Runs: x.settings.runs, For: limit, Jobs: 1,
+	}
+	if x.settings.on == onExternal {
+		s.Server = x.settings.own.Layout()
 	}
 	if x.settings.patient && x.promise != nil {
 		s.Wants = func(r *explore.Result) bool { return x.cell(s, r).Verdict == results.Inconclusive }

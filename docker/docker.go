@@ -34,9 +34,9 @@ func init() {
 				return nil, err
 			}
 			o := environments.Opener{
-				Out: &outdir.Dir{Path: dir}, Log: s.Log, Say: s.Say, Real: func() {}, Worker: s.Worker, Env: s.Env,
+				Out: &outdir.Dir{Path: dir}, Log: s.Log, Say: s.Say, Real: func() {}, Worker: s.Worker, Env: s.Env, Yours: s.Yours,
 			}
-			r, err := o.Open(ctx, "docker", 0)
+			r, err := o.Open(ctx, s.On, 0)
 			if err != nil {
 				err = errors.Join(err, os.RemoveAll(dir))
 			}

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/endpoints"
 	"github.com/lockcheck/lockcheck/internal/userlock"
 )
 
@@ -23,8 +24,10 @@ type Real struct {
 
 // Setup is what Open needs.
 type Setup struct {
-	Worker, Env []string  // the command of a client's process, and what is added to its environment
-	Log         io.Writer // for people
+	On          string             // docker or external
+	Yours       *endpoints.Servers // of external
+	Worker, Env []string           // the command of a client's process, and what is added to its environment
+	Log         io.Writer          // for people
 	Say         func(format string, args ...any)
 }
 
