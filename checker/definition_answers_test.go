@@ -85,9 +85,7 @@ func (d *defined) stored() *store {
 			}
 			s.serve(by, pos)
 		case history.Prolong:
-			if d.sameClient(e.Op, e.By) {
-				s.serve(by, pos)
-			}
+			s.serve(by, pos)
 		case history.Remove, history.Lose, history.Expire:
 			s.leave(made, pos)
 		}

@@ -344,19 +344,12 @@ func (d *defined) grantedAnew(x *definedHold, pos int) bool {
 	for later := pos + 1; later < x.begin; later++ {
 		e := &d.entries[later]
 		anew := e.F == history.Granted && d.at(e.Op) == x.invoke ||
-			(e.F == history.Takeover || e.F == history.Prolong && d.sameClient(e.Op, e.By)) && d.at(e.By) == x.invoke
+			(e.F == history.Takeover || e.F == history.Prolong) && d.at(e.By) == x.invoke
 		if anew && e.Process == d.entries[pos].Process && e.Key == d.entries[pos].Key {
 			return true
 		}
 	}
 	return false
-}
-
-// sameClient reports whether the client of the invoke with index by made the entry of
-// the invoke with index op, as far as that is known.
-func (d *defined) sameClient(op, by history.Opt) bool {
-	made, changed := d.at(op), d.at(by)
-	return made < 0 || changed < 0 || d.entries[made].Client == d.entries[changed].Client
 }
 
 // made reports whether the line at pos is about an entry of the grant: one that its

@@ -33,9 +33,7 @@ func (m *Monitor) act(e *history.Entry) {
 			m.put(by, e.Time)
 		}
 	case prolonged:
-		if made == none || by != none && m.calls[made].client == m.calls[by].client {
-			m.serve(by)
-		}
+		m.serve(by)
 	}
 }
 

@@ -78,7 +78,7 @@ func (t *timeline) grantedAnew(i int, h *hold) bool {
 		if a.pos > h.begin {
 			break
 		}
-		if other := t.entry(a.pos); t.grantedBy(&a) == h.op && other.Process == e.Process && other.Key == e.Key {
+		if other := t.entry(a.pos); a.grants() == h.op && other.Process == e.Process && other.Key == e.Key {
 			return true
 		}
 	}

@@ -233,7 +233,7 @@ func (t *timeline) hits(f *fault) hit {
 func (t *timeline) grantBetween(lock, client, from, to int32) bool {
 	first := sort.Search(len(t.acts), func(i int) bool { return t.acts[i].pos > from })
 	for i := first; i < len(t.acts) && t.acts[i].pos < to; i++ {
-		if op := t.grantedBy(&t.acts[i]); op != none && t.ops[op].lock == lock && t.clientOf(op) != client {
+		if op := t.acts[i].grants(); op != none && t.ops[op].lock == lock && t.clientOf(op) != client {
 			return true
 		}
 	}

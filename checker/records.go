@@ -134,6 +134,18 @@ type act struct {
 	deed deed
 }
 
+// grants returns the operation that a grants, or none: its request made an entry,
+// took one over, or prolonged one as its owner.
+func (a *act) grants() int32 {
+	switch a.deed {
+	case granted:
+		return a.made
+	case takenOver, prolonged:
+		return a.by
+	}
+	return none
+}
+
 // access is a line of the guarded resource.
 type access struct {
 	pos  int32

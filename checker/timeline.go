@@ -210,20 +210,6 @@ func (t *timeline) validUntil(h *hold, pos int32) time.Duration {
 	return 0
 }
 
-// grantedBy returns the operation that a grants, or none: its request made an entry, took
-// one over, or prolonged one of its own client.
-func (t *timeline) grantedBy(a *act) int32 {
-	switch {
-	case a.deed == granted:
-		return a.made
-	case a.deed == takenOver:
-		return a.by
-	case a.deed == prolonged && a.by != none && (a.made == none || t.clientOf(a.made) == t.clientOf(a.by)):
-		return a.by
-	}
-	return none
-}
-
 // firstGrants returns by operation the position of the first act of a server that
 // grants it, or none.
 func (t *timeline) firstGrants() []int32 {
@@ -232,7 +218,7 @@ func (t *timeline) firstGrants() []int32 {
 		first[i] = none
 	}
 	for i := range t.acts {
-		if op := t.grantedBy(&t.acts[i]); op != none && first[op] == none {
+		if op := t.acts[i].grants(); op != none && first[op] == none {
 			first[op] = t.acts[i].pos
 		}
 	}
