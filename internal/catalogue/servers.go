@@ -112,8 +112,8 @@ func (s Server) Words() string {
 // Fits returns an error that says why a lock cannot use servers of this set-up.
 func (s *Server) Fits(lock *Lock) error {
 	switch {
-	case lock.Store == StoreZooKeeper && *s != (Server{Sequence: s.Sequence, Nodes: s.Nodes}):
-		return fmt.Errorf("%s stands on a ZooKeeper ensemble of %d members, which sync what they write: fsync, replicas, cluster and eviction are settings of Redis servers", lock.ID, members)
+	case lock.Store == StoreZooKeeper && *s != (Server{Sequence: s.Sequence}):
+		return fmt.Errorf("%s stands on a ZooKeeper ensemble of %d members, which sync what they write: fsync, nodes, replicas, cluster and eviction are settings of Redis servers", lock.ID, members)
 	case lock.Store != StoreZooKeeper && s.Sequence != 0:
 		return fmt.Errorf("%s stands on %s: sequence is a setting of a ZooKeeper ensemble", lock.ID, lock.Store)
 	}

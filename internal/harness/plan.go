@@ -110,7 +110,11 @@ func (p *Plan) Config() (env.Config, error) {
 	if !ok {
 		return env.Config{}, fmt.Errorf("no lock %q", p.Lock)
 	}
-	if err := p.Server.Fits(&lock); err != nil {
+	server := p.Server
+	if p.On == "external" && lock.Store == catalogue.StoreZooKeeper {
+		server.Nodes = 0 // the ensemble is the user's, and has as many members as it has
+	}
+	if err := server.Fits(&lock); err != nil {
 		return env.Config{}, err
 	}
 	return env.Config{
