@@ -131,7 +131,7 @@ func TestYourRedis(t *testing.T) {
 		return list
 	}
 	db.Set(t.Context(), "yours", "1", 0)
-	worker := dockertest.Python + " " + absolute(t, "../../examples/workers/redis-py/worker.py")
+	worker := dockertest.Python + " " + absolute(t, "../../examples/workers/libraries/redis_py.py")
 	t.Setenv("THE_REDIS", theSecret)
 	servers := []string{"--redis", m.Addr, "--tls", "--tls-name", "redis.test", "--tls-ca", ca, "--password", "env:THE_REDIS"}
 
@@ -245,7 +245,7 @@ func TestYourZooKeeper(t *testing.T) {
 		slices.Sort(list)
 		return list
 	}
-	worker := dockertest.Python + " " + absolute(t, "../../examples/workers/kazoo/worker.py")
+	worker := dockertest.Python + " " + absolute(t, "../../examples/workers/libraries/kazoo_lock.py")
 	servers := []string{"--zookeeper", strings.Join(addrs, ",")}
 	for _, fault := range []string{"pause", "kill", "drop-reply"} {
 		onYours(t, lockcheck, "liveness", words("run", servers, "--worker", worker, "--fault", fault)...)

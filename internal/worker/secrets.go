@@ -2,6 +2,7 @@ package worker
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,9 @@ const hidden = "[hidden]"
 
 // secretName matches the names of environment variables whose values are secrets.
 var secretName = regexp.MustCompile(`(?i)(password|passwd|passphrase|pwd|secret|token|credential|api_?key|private_?key|auth)`)
+
+// directories are the variables of a shell with names like those of secrets.
+var directories = []string{"PWD", "OLDPWD"}
 
 // secretURL matches the password in a URL or a DSN.
 var secretURL = regexp.MustCompile(`([\w.+-]*://[^/@\s:]*:)[^/@\s]+@`)
@@ -26,7 +30,7 @@ func hiding(environment []string) *strings.Replacer {
 	var pairs []string
 	for _, entry := range environment {
 		name, value, _ := strings.Cut(entry, "=")
-		if len(value) >= shortestSecret && secretName.MatchString(name) {
+		if len(value) >= shortestSecret && secretName.MatchString(name) && !slices.Contains(directories, name) {
 			pairs = append(pairs, value, hidden)
 		}
 	}

@@ -13,12 +13,13 @@ import (
 // their environment.
 func TestTextsOfWorkersAreKeptWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	p := &Process{secrets: hiding([]string{"DB_PASSWORD=hunter22", "API_TOKEN=t0ken", "PIN_SECRET=1", "HOME=/root", "odd"})}
+	p := &Process{secrets: hiding([]string{"DB_PASSWORD=hunter22", "API_TOKEN=t0ken", "PIN_SECRET=1", "HOME=/root", "PWD=/home/me", "odd"})}
 	for text, want := range map[string]string{
 		"":                                      "",
 		"zk: trying to acquire a lock twice":    "zk: trying to acquire a lock twice",
 		"denied for hunter22\n\tat t0ken":       "denied for [hidden] at [hidden]",
 		"1 of /root":                            "1 of /root",
+		"no file in /home/me":                   "no file in /home/me",
 		"dial redis://me:pass@10.0.0.1: failed": "dial redis://me:[hidden]@10.0.0.1: failed",
 		strings.Repeat("ä", maxText+1):          strings.Repeat("ä", maxText) + "…",
 	} {
