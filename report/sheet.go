@@ -17,8 +17,9 @@ import (
 var (
 	//go:embed web/run.html
 	runHTML string
+	// Style is the style of all pages.
 	//go:embed web/page.css
-	pageCSS string
+	Style string
 	//go:embed web/run.js
 	runJS string
 )
@@ -43,7 +44,7 @@ func Page(w io.Writer, h *history.History, verdicts []checker.Verdict, o PageOpt
 }
 
 var pageTemplate = template.Must(template.New("run").Funcs(template.FuncMap{
-	"css": func() template.CSS { return template.CSS(pageCSS) },
+	"css": func() template.CSS { return template.CSS(Style) },
 	"js":  func() template.JS { return template.JS(runJS) },
 	"pct": func(x float64) string { return fmt.Sprintf("%.3f%%", x) },
 }).Parse(runHTML))

@@ -51,9 +51,12 @@ func (d *Dir) CanKeep() error {
 	}
 }
 
-// OwnResult returns an error if the result.json of a directory for output is not one of
-// lockcheck's.
+// OwnResult returns an error if the result.json of a directory for output, or its page, is
+// not one of lockcheck's.
 func OwnResult(dir string) error {
+	if err := rundir.Page.MayReplace(filepath.Join(dir, results.IndexFile)); err != nil {
+		return exit.Errorf(exit.Usage, "cannot write to --out: %s: %w", filepath.Join(dir, results.IndexFile), err)
+	}
 	file := filepath.Join(dir, results.File)
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +118,7 @@ func (d *Dir) Clear(now *results.Head) error {
 		d.earlier = was
 		return nil
 	}
-	if err := os.Remove(file); err != nil {
+	if err := cmp.Or(os.Remove(file), os.Remove(filepath.Join(d.Path, results.IndexFile))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Unwritable(err)
 	}
 	return nil

@@ -15,8 +15,8 @@ import (
 )
 
 // Write writes a document to a directory of results, so that readers never see a part
-// of it. File names in it become relative to dir, so that the directory can be moved to
-// another machine. Replay commands are left out, because they work only where they were
+// of it, and its page. File names in it become relative to dir, so that the directory can
+// be moved to another machine. Replay commands are left out, because they work only where they were
 // printed.
 func Write(dir string, d *Document) error {
 	there := copied(d)
@@ -26,7 +26,14 @@ func Write(dir string, d *Document) error {
 		}
 		return file
 	})
-	return rundir.WriteJSON(filepath.Join(dir, File), there)
+	page, err := there.page()
+	if err != nil {
+		return err
+	}
+	if err := rundir.WriteJSON(filepath.Join(dir, File), there); err != nil {
+		return err
+	}
+	return rundir.WriteFile(filepath.Join(dir, IndexFile), page)
 }
 
 // Read reads the document of a directory of results. File names in it become relative

@@ -25,18 +25,21 @@ var (
 	TestResults = Marks{"file of test results", "<?xml", []string{`<testsuites name="lockcheck `}}
 	Picture     = Marks{"picture of lockcheck", "<!doctype html>", []string{report.PageMark, "<title>Porcupine</title>"}}
 
+	// Page marks the page of a run and the page of a result.
+	Page = Marks{"page of lockcheck", "<!doctype html>", []string{report.PageMark}}
+
 	besideSchedule = map[string]Marks{ // by file name
 		HistoryFile: {"history of lockcheck", `{"lockcheck":`, []string{`"version":`}},
 		VerdictFile: {"verdict", "{", []string{`"properties":`}},
 		StoryFile:   {"story", "", []string{" seed "}},
-		PageFile:    {"page of a run", "<!doctype html>", []string{report.PageMark}},
+		PageFile:    Page,
 	}
 )
 
 // CanWrite returns an error if a file cannot be written. A file that exists must have
 // the marks.
 func CanWrite(path string, m Marks) error {
-	if err := m.mayReplace(path); err != nil {
+	if err := m.MayReplace(path); err != nil {
 		return err
 	}
 	dir := filepath.Dir(path)
@@ -57,8 +60,8 @@ func TakesFiles(dir, name string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// mayReplace returns an error if path exists and must not be replaced.
-func (m Marks) mayReplace(path string) error {
+// MayReplace returns an error if path exists and must not be replaced.
+func (m Marks) MayReplace(path string) error {
 	info, err := os.Stat(path)
 	if _, link := os.Readlink(path); errors.Is(err, fs.ErrNotExist) && link != nil {
 		return nil

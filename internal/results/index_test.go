@@ -1,0 +1,51 @@
+package results
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/checker"
+)
+
+// The page beside a document has every cell, those with violations first, and links to
+// their pages that work wherever the directory is.
+func TestIndex(t *testing.T) {
+	dir := t.TempDir()
+	violated := func(p checker.Property, known, promised bool, file string) PropertyResult {
+		return PropertyResult{
+			Property: p, Outcome: checker.Violated.String(), Promised: promised, Known: known, Runs: map[string]Tally{"violated": {Count: 3, Seed: 7}},
+			Counterexample: &Counterexample{Seed: 7, File: file, Sentence: "c1 <b>held</b> it"},
+		}
+	}
+	d := &Document{Head: Head{Schema: Schema, Command: "suite", Verdict: Violated}, Baseline: &Baseline{Gone: []Violation{{Cell: "old", Property: checker.Fencing}}}, Cells: []Cell{
+		{Name: "fine", Lock: "fine", Verdict: Held, Runs: 5},
+		{Name: "<script>", Lock: "<script>", Verdict: Violated, Runs: 5, Properties: []PropertyResult{
+			violated(checker.Exclusion, false, true, filepath.Join(dir, "cell", "run", "history.jsonl")),
+			violated(checker.Ownership, true, true, ""),
+			violated(checker.Liveness, false, false, ""),
+		}},
+	}}
+	if err := Write(dir, d); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, IndexFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	for _, want := range []string{
+		`<a href="cell/run/report.html">exclusion</a> in 3 runs, seed 7 (new)`, "ownership in 3 runs, seed 7 (known)", "liveness in 3 runs, seed 7 (not promised)",
+		"&lt;script&gt;", "c1 &lt;b&gt;held", "No longer found", "<bdi>old</bdi>: fencing",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in\n%s", want, page[strings.Index(page, "<body>"):])
+		}
+	}
+	if order := regexp.MustCompile(`data-verdict="(\w+)"`).FindAllString(page, -1); !slices.Equal(order, []string{`data-verdict="violated"`, `data-verdict="held"`}) {
+		t.Errorf("the order is %q", order)
+	}
+}
