@@ -52,11 +52,11 @@ func (p *plot) believes(who string, m *moment) (what, tone string) {
 		}
 		switch until := g.until(m.pos); {
 		case until == 0:
-			return prefix + "holds the lock" + with, "good"
+			return prefix + "believes that it holds the lock" + with, "good"
 		case until <= m.at:
-			return prefix + "believes that it holds the lock" + with + "; its lease ended " + p.d.units.span(m.at-until) + " ago", "bad"
+			return prefix + "has not released the lock" + with + "; its lease ended " + p.d.units.span(m.at-until) + " ago", "bad"
 		default:
-			return prefix + "holds the lock" + with + " until " + p.d.units.exact(until), "good"
+			return prefix + "believes that it holds the lock" + with + ", until " + p.d.units.exact(until), "good"
 		}
 	}
 	for i := len(p.d.all) - 1; i >= 0; i-- {

@@ -296,7 +296,7 @@ func (d *draw) lane(l pictureLane) {
 	d.pic.Lanes = append(d.pic.Lanes, l)
 }
 
-// client draws a client: its waits, its holds, what it believed after a lease, and the
+// client draws a client: its waits, its holds, the time after a lease, and the
 // faults that struck it.
 func (d *draw) client(who string) {
 	l := pictureLane{Name: who, Kind: "client", Story: slices.Contains(d.shown(), who)}
@@ -349,7 +349,7 @@ func (d *draw) hold(l *pictureLane, g *grant) {
 			from, text = until, ""
 		}
 		if known.until < next {
-			l.Bars = append(l.Bars, d.bar(max(from, known.until), next, "beyond", "believes that it holds, after its lease has ended at "+d.d.units.exact(known.until), "lease over"))
+			l.Bars = append(l.Bars, d.bar(max(from, known.until), next, "beyond", "has not released the lock; its lease ended at "+d.d.units.exact(known.until), "lease over"))
 			l.Marks = append(l.Marks, mark{X: d.x(known.until), Kind: "lease", Label: "the lease of " + shown(g.client) + " ends at " + d.d.units.exact(known.until)})
 		}
 		from = next

@@ -26,7 +26,7 @@ func Write(dir string, d *Document) error {
 		}
 		return file
 	})
-	page, err := there.page()
+	page, err := there.page(func(file string) bool { return rundir.Exists(filepath.Join(dir, file)) })
 	if err != nil {
 		return err
 	}

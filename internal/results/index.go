@@ -64,8 +64,9 @@ var signs = map[Verdict][2]string{
 // urgent orders the rows; other verdicts come last.
 var urgent = map[Verdict]int{Violated: -4, Inconclusive: -3, Unavailable: -2, Known: -1}
 
-// page returns the page of a document whose file names are relative to its directory.
-func (d *Document) page() ([]byte, error) {
+// page returns the page of a document whose file names are relative to its directory, in
+// which a file exists or does not.
+func (d *Document) page(exists func(file string) bool) ([]byte, error) {
 	x := index{Document: d, Sign: signs[d.Verdict][0], Tone: signs[d.Verdict][1]}
 	for i := range d.Cells {
 		c := &d.Cells[i]
@@ -92,8 +93,9 @@ func (d *Document) page() ([]byte, error) {
 				v.Mark = "not promised"
 			}
 			if p.Counterexample != nil {
-				if file := cmp.Or(p.Shrunk, p.File); file != "" {
-					v.Page = path.Join(path.Dir(filepath.ToSlash(file)), rundir.PageFile)
+				file := path.Join(path.Dir(filepath.ToSlash(cmp.Or(p.Shrunk, p.File))), rundir.PageFile)
+				if exists(filepath.FromSlash(file)) {
+					v.Page = file
 				}
 			}
 			r.Broken = append(r.Broken, v)

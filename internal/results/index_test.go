@@ -29,6 +29,13 @@ func TestIndex(t *testing.T) {
 			violated(checker.Liveness, false, false, ""),
 		}},
 	}}
+	run := filepath.Join(dir, "cell", "run")
+	if err := os.MkdirAll(run, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(run, "report.html"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	if err := Write(dir, d); err != nil {
 		t.Fatal(err)
 	}
