@@ -18,8 +18,9 @@ func (p *plot) steps(pic *picture) (list []step) {
 			s.States = append(s.States, state{name(c), what, tone})
 		}
 		for _, x := range d.allServers() {
-			what, tone := p.keeps(x, m)
-			s.States = append(s.States, state{name(x), what, tone})
+			if what, tone := p.keeps(x, m); what != "" {
+				s.States = append(s.States, state{name(x), what, tone})
+			}
 		}
 		if what := p.value(m); what != "" {
 			s.States = append(s.States, state{history.Resource, what, ""})
@@ -34,9 +35,11 @@ func (p *plot) believes(who string, m *moment) (what, tone string) {
 	prefix := ""
 	for _, f := range p.d.faults {
 		switch {
-		case !f.strikes(who) || f.link() || m.pos < f.start:
+		case !f.strikes(who) || f.link() || !f.hit() || m.pos < f.start:
 		case f.Ends:
-			return "dead", "bad"
+			if back := p.back(who, f); !before(back, m.pos+1) {
+				return "dead", "bad"
+			}
 		case f.Stops && before(m.pos, f.end):
 			prefix, tone = "stopped: ", "warn"
 		}
@@ -59,14 +62,21 @@ func (p *plot) believes(who string, m *moment) (what, tone string) {
 			return prefix + "believes that it holds the lock" + with + ", until " + p.d.units.exact(until), "good"
 		}
 	}
+	var latest *op
 	for i := len(p.d.all) - 1; i >= 0; i-- {
 		o := p.d.all[i]
 		if o.client != who || o.invoke > m.pos {
 			continue
 		}
-		switch open := before(m.pos, o.over()); {
-		case open && o.asks():
+		if o.asks() && before(m.pos, o.over()) {
 			return prefix + "waits for the lock since " + p.d.units.exact(p.d.at(o.invoke)), tone
+		}
+		if latest == nil {
+			latest = o
+		}
+	}
+	if o := latest; o != nil {
+		switch open := before(m.pos, o.over()); {
 		case open && o.f == history.Release:
 			return prefix + "releases the lock", tone
 		case open:
@@ -74,7 +84,6 @@ func (p *plot) believes(who string, m *moment) (what, tone string) {
 		case o.outcome == history.Info:
 			return prefix + "does not know how its " + o.f + " ended", "warn"
 		}
-		break
 	}
 	if prefix != "" {
 		return strings.TrimSuffix(prefix, ": "), tone
@@ -98,36 +107,53 @@ func (p *plot) keeps(server string, m *moment) (what, tone string) {
 	}
 	var states []string
 	for _, f := range p.d.faults {
-		if f.strikes(server) && !f.link() && !f.Once && f.start <= m.pos && before(m.pos, f.end) {
+		if f.strikes(server) && !f.link() && !f.Once && f.hit() && f.start <= m.pos && before(m.pos, f.end) {
 			states, tone = append(states, shown(f.Words.Lane)), "warn"
 		}
 	}
+	role := ""
 	for _, x := range p.d.promotions {
 		if x.server == server && x.pos <= m.pos {
-			states = append(states, "became the master")
+			role = "became the master"
 		} else if x.old == server && x.pos <= m.pos {
-			states = append(states, "was replaced as the master")
+			role = "was replaced as the master"
 		}
+	}
+	if role != "" {
+		states = append(states, role)
 	}
 	what = "no entry"
 	switch n := len(list); {
 	case n > 4:
-		what = strings.Join(list[:4], ", ") + ", and " + more(n-4, "entry")
+		what = strings.Join(list[:4], ", ") + ", and " + strconv.Itoa(n-4) + " more"
 	case n > 0:
 		what = strings.Join(list, ", ")
+	case len(p.d.stays) == 0: // nobody observed entries
+		what = ""
 	}
 	if len(states) > 0 {
-		what += " (" + strings.Join(states, "; ") + ")"
+		what = strings.TrimSpace(what + " (" + strings.Join(states, "; ") + ")")
 	}
 	return what, tone
 }
 
 // value returns the last write that the resource accepted by a moment.
 func (p *plot) value(m *moment) string {
+	if p.d.told { // by clients, so their order is unknown
+		return ""
+	}
 	for i := len(p.d.visits) - 1; i >= 0; i-- {
 		if v := p.d.visits[i]; v.pos <= m.pos && v.f == history.Write && v.value.Set {
-			return "has " + strconv.FormatInt(v.value.V, 10) + ", written by " + name(v.client)
+			return "has " + strconv.FormatInt(v.value.V, 10) + ", written by " + name(somebody(v.client))
 		}
 	}
 	return ""
+}
+
+// somebody returns a client's name, or a word for an unknown one.
+func somebody(client string) string {
+	if client == "" {
+		return "somebody"
+	}
+	return client
 }

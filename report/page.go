@@ -23,8 +23,9 @@ type Options struct {
 // page collects the output, line by line. No line is wider than a row or ends with
 // spaces.
 type page struct {
-	o Options
-	b strings.Builder
+	o   Options
+	raw bool // texts as they are, for what is no terminal
+	b   strings.Builder
 }
 
 func (p *page) flush(w io.Writer) error {
@@ -42,6 +43,10 @@ func (p *page) row(r row) {
 
 // text writes a paragraph.
 func (p *page) text(indent int, s style, text string) {
+	if p.raw {
+		p.b.WriteString(text + "\n")
+		return
+	}
 	for _, line := range wrap(p.clean(text), columns-indent) {
 		p.line(indent, s, line)
 	}
@@ -49,6 +54,10 @@ func (p *page) text(indent int, s style, text string) {
 
 // hanging writes a paragraph whose first line stands out at the left.
 func (p *page) hanging(indent int, s style, text string) {
+	if p.raw {
+		p.b.WriteString(text + "\n")
+		return
+	}
 	for i, line := range wrap(p.clean(text), columns-indent-2) {
 		if i > 0 {
 			line = "  " + line

@@ -98,6 +98,37 @@ func TestPageShowsHostileText(t *testing.T) {
 // jsonSafe leaves out what %q writes in another way than JSON.
 func jsonSafe(s string) string { return strings.NewReplacer("\x00", "", "\x1b", "").Replace(s) }
 
+// However dense a history is, its page ends soon and is of bounded size, and faults without
+// an end stand in one order.
+func TestPagesOfDenseHistories(t *testing.T) {
+	t.Parallel()
+	const many = 2500
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 10_000)
+	for i := range many {
+		r.at(3 + i).reads("c1", 0, 0)
+	}
+	for i, c := range []string{"c2", "c3", "c4", "c5"} {
+		r.at(3000).fault("kill", i+1, "", 0, c)
+	}
+	r.at(5000).releases("c1")
+	r.at(5001).acquire("c6", 0, 20_000)
+	r.over()
+	for _, at := range []func(int) time.Duration{
+		func(i int) time.Duration { return r.h.Entries[i].Time },
+		func(int) time.Duration { return 0 },
+		func(i int) time.Duration { return time.Duration(i) - time.Hour },
+	} {
+		for i := range r.h.Entries {
+			r.h.Entries[i].Time = at(i)
+		}
+		page := pageOf(t, &r.h, verdicts("", ""))
+		if len(page) > 4<<20 || page != pageOf(t, &r.h, verdicts("", "")) {
+			t.Errorf("%d bytes, or two pages differ", len(page))
+		}
+	}
+}
+
 // The table of a long history has what is around the faults, and says what it leaves out.
 func TestTableOfALongHistory(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,7 @@ type picture struct {
 	Lanes  []pictureLane
 	Ticks  []mark
 	Breaks []bar   // parts that are drawn short
+	Left   int     // bars and marks that are left out
 	From   float64 // what is shown first: the story
 	To     float64
 	Knots  []knot // where the scale changes
@@ -52,20 +53,16 @@ type mark struct {
 type knot struct{ T, X float64 }
 
 // scale maps times to places: linear between knots.
-type scale []struct {
+type scale []scaleKnot
+
+type scaleKnot struct {
 	t time.Duration
 	x float64
 }
 
 // at returns the place of a time in percent. Times outside are at the edge.
 func (s scale) at(t time.Duration) float64 {
-	i, _ := slices.BinarySearchFunc(s, t, func(k struct {
-		t time.Duration
-		x float64
-	}, t time.Duration,
-	) int {
-		return cmp.Compare(k.t, t)
-	})
+	i, _ := slices.BinarySearchFunc(s, t, func(k scaleKnot, t time.Duration) int { return cmp.Compare(k.t, t) })
 	switch {
 	case i == 0:
 		return s[0].x
@@ -73,8 +70,11 @@ func (s scale) at(t time.Duration) float64 {
 		return s[len(s)-1].x
 	}
 	a, b := s[i-1], s[i]
-	return a.x + (b.x-a.x)*float64(t-a.t)/float64(b.t-a.t)
+	return a.x + (b.x-a.x)*long(a.t, t)/long(a.t, b.t)
 }
+
+// long returns the length of a time, which may be longer than a duration can be.
+func long(from, to time.Duration) float64 { return float64(apart(from, to)) }
 
 // A part without an event is drawn short if it is longer than 1/quiet of the whole, and
 // longThan times as long as most parts. It gets shortWidth of the rest.
@@ -88,69 +88,60 @@ const (
 func newScale(times []time.Duration) (s scale, breaks [][2]time.Duration) {
 	slices.Sort(times)
 	times = slices.Compact(times)
-	from, to := times[0], times[len(times)-1]
-	pad := max((to-from)/50, time.Millisecond)
-	from, to = max(from-pad, 0), to+pad
-	rest := to - from
-	var gaps []time.Duration
+	whole := newAxis(times[0], times[len(times)-1])
+	var gaps []float64
 	for i := 1; i < len(times); i++ {
-		gaps = append(gaps, times[i]-times[i-1])
+		gaps = append(gaps, long(times[i-1], times[i]))
 	}
 	slices.Sort(gaps)
+	total := long(whole.from, whole.to)
+	rest := total
 	for i := 1; i < len(times); i++ {
-		if gap := times[i] - times[i-1]; gap > (to-from)/quiet && gap > longThan*gaps[len(gaps)/2] {
-			margin := gap / 20
+		if gap := long(times[i-1], times[i]); gap > total/quiet && gap > longThan*gaps[len(gaps)/2] {
+			margin := time.Duration(gap / 20)
 			breaks = append(breaks, [2]time.Duration{times[i-1] + margin, times[i] - margin})
-			rest -= gap - 2*margin
+			rest -= gap - 2*float64(margin)
 		}
 	}
-	if rest*3 > (to-from)*2 { // the whole would hardly become clearer
-		rest, breaks = to-from, nil
+	if rest > total*2/3 { // the whole would hardly become clearer
+		rest, breaks = total, nil
 	}
-	short := float64(rest) * shortWidth
-	total := float64(rest) + short*float64(len(breaks))
-	add := func(t time.Duration, x float64) {
-		s = append(s, struct {
-			t time.Duration
-			x float64
-		}{t, x})
-	}
-	x, last := 0.0, from
-	add(from, 0)
+	short := rest * shortWidth
+	total = rest + short*float64(len(breaks))
+	x, last := 0.0, whole.from
+	s = append(s, scaleKnot{whole.from, 0})
 	for _, b := range breaks {
-		x += float64(b[0]-last) / total * 100
-		add(b[0], x)
+		x += long(last, b[0]) / total * 100
+		s = append(s, scaleKnot{b[0], x})
 		x += short / total * 100
-		add(b[1], x)
+		s = append(s, scaleKnot{b[1], x})
 		last = b[1]
 	}
-	add(to, 100)
-	return s, breaks
+	return append(s, scaleKnot{whole.to, 100}), breaks
 }
 
-// mostBars is about how many elements the picture has.
-const mostBars = 2000
+// The picture has mostBars bars and marks at most, beside the moments. A longer history
+// than pictureEntries has none.
+const (
+	mostBars       = 2000
+	pictureEntries = 20_000
+)
 
-// window returns the times that the picture covers: all, or the story and what is around
+// covered returns the times that the picture covers: all, or the story and what is around
 // it if that is too much.
 func (p *plot) covered() (from, to time.Duration) {
-	from, to = p.reach()
-	events := len(p.d.all) + len(p.d.stays) + len(p.d.visits)
-	if events <= mostBars {
-		return 0, p.d.at(none)
-	}
-	inside := func() (n int) {
-		for _, o := range p.d.all {
-			if t := p.d.at(o.invoke); from <= t && t <= to {
-				n += 2
-			}
+	first, last := 0, p.d.last()
+	if last > mostBars {
+		first, last = last, first
+		for i := range p.moments {
+			first, last = min(first, p.moments[i].pos), max(last, p.moments[i].pos)
 		}
-		return n
+		around := max(mostBars-(last-first), 0) / 2
+		first, last = max(first-around, 0), min(last+around, p.d.last())
 	}
-	for step := max(to-from, time.Millisecond); inside() < mostBars/2; step *= 2 {
-		from, to = max(from-step, 0), to+step
-	}
-	return from, min(to, p.d.at(none))
+	from, to = p.d.at(first), p.d.at(last)
+	low, high := p.reach()
+	return min(from, low), max(to, high)
 }
 
 // reach returns the times of the story.
@@ -170,10 +161,12 @@ type draw struct {
 	*plot
 	from, to time.Duration
 	pic      *picture
+	drawn    int          // bars and marks so far
+	placed   map[int]bool // the moments that have a lane
 }
 
 func (p *plot) picture() *picture {
-	d := &draw{plot: p, pic: &picture{}}
+	d := &draw{plot: p, pic: &picture{}, placed: map[int]bool{}}
 	d.from, d.to = p.covered()
 	var times []time.Duration
 	note := func(pos int) {
@@ -214,7 +207,7 @@ func (p *plot) picture() *picture {
 		d.pic.Breaks = append(d.pic.Breaks, d.bar(b[0], b[1], "break", p.d.units.span(b[1]-b[0])+" without an event, drawn short", ""))
 	}
 	from, to := p.reach()
-	pad := (d.x(to) - d.x(from)) / 20
+	pad := max((d.x(to)-d.x(from))/20, 2.5)
 	d.pic.From, d.pic.To = max(d.x(from)-pad, 0), min(d.x(to)+pad, 100)
 	d.ticks()
 	for _, c := range d.allClients() {
@@ -225,6 +218,7 @@ func (p *plot) picture() *picture {
 		d.server(s)
 	}
 	d.resource()
+	d.elsewhere()
 	return d.pic
 }
 
@@ -247,15 +241,12 @@ func (d *draw) during(from, to int) string {
 // within reports whether the picture covers a part of a time.
 func (d *draw) within(from, to int) bool { return d.d.at(to) >= d.from && d.d.at(from) <= d.to }
 
-// ticks marks round times, and the ends of what is drawn short.
+// ticks marks round times, but for those in what is drawn short.
 func (d *draw) ticks() {
-	const most = 12
-	first, last := d.pic.scale[0].t, d.pic.scale[len(d.pic.scale)-1].t
-	step := time.Millisecond
-	for n := 0; (last-first)/step > most; n++ {
-		step = step * []time.Duration{2, 5, 2}[n%3] / []time.Duration{1, 2, 1}[n%3]
-	}
-	for t := (first + step - 1) / step * step; t <= last; t += step {
+	const room = 6 // columns of a terminal's axis
+	whole := axis{d.pic.scale[0].t, d.pic.scale[len(d.pic.scale)-1].t}
+	step := whole.step(room)
+	for _, t := range whole.ticks(step) {
 		x := d.x(t)
 		if !slices.ContainsFunc(d.pic.Breaks, func(b bar) bool { return b.X < x && x < b.X+b.W }) {
 			d.pic.Ticks = append(d.pic.Ticks, mark{X: x, Text: d.d.units.tick(t, step)})
@@ -263,11 +254,18 @@ func (d *draw) ticks() {
 	}
 }
 
-// allClients returns the clients that asked for the lock, by name.
-func (d *draw) allClients() (list []string) {
+// mostLanes is how many clients, and how many servers, have a lane.
+const mostLanes = 40
+
+// allClients returns the clients of the story and others that asked for the lock, by name.
+func (d *draw) allClients() []string {
+	list := slices.Clone(d.clients)
 	seen := map[string]bool{}
+	for _, c := range list {
+		seen[c] = true
+	}
 	for _, o := range d.d.all {
-		if !seen[o.client] {
+		if !seen[o.client] && len(list) < mostLanes {
 			seen[o.client], list = true, append(list, o.client)
 		}
 	}
@@ -275,25 +273,71 @@ func (d *draw) allClients() (list []string) {
 	return list
 }
 
-// allServers returns the servers that had entries, by name.
+// allServers returns the servers that had entries, or are in the story, by name.
 func (d *draw) allServers() (list []string) {
 	for s := range d.d.servers {
 		list = append(list, s)
 	}
+	for i := range d.moments {
+		if s := d.moments[i].lane; d.d.hosts(s) && !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
 	slices.Sort(list)
-	return list
+	return list[:min(len(list), mostLanes)]
 }
 
 // lane adds a lane with the moments in it.
 func (d *draw) lane(l pictureLane) {
 	for i := range d.moments {
-		if m := &d.moments[i]; m.lane == l.Name {
-			l.Story, l.Numbered = true, true
-			l.Marks = append(l.Marks, mark{X: d.x(m.at), Kind: "moment", Label: shown(d.d.units.exact(m.at) + ": " + m.line), N: i + 1})
+		if m := &d.moments[i]; m.lane == l.Name && !d.placed[i] {
+			d.place(&l, i)
 		}
 	}
+	d.pic.Lanes = append(d.pic.Lanes, d.bounded(l))
+}
+
+// place puts a moment into a lane.
+func (d *draw) place(l *pictureLane, i int) {
+	m := &d.moments[i]
+	d.placed[i], l.Story, l.Numbered = true, true, true
+	l.Marks = append(l.Marks, mark{X: d.x(m.at), Kind: "moment", Label: shown(d.d.units.exact(m.at) + ": " + m.line), N: i + 1})
+}
+
+// elsewhere adds a lane for the moments that have none.
+func (d *draw) elsewhere() {
+	l := pictureLane{Name: "not shown", Kind: "others"}
+	for i := range d.moments {
+		if !d.placed[i] {
+			d.place(&l, i)
+		}
+	}
+	if l.Numbered {
+		d.pic.Lanes = append(d.pic.Lanes, l)
+	}
+}
+
+// bounded leaves out what is too much, and returns the lane with a name that has room.
+func (d *draw) bounded(l pictureLane) pictureLane {
 	l.Name = name(l.Name)
-	d.pic.Lanes = append(d.pic.Lanes, l)
+	room := max(mostBars-d.drawn, 0)
+	if n := len(l.Bars); n > room {
+		d.pic.Left += n - room
+		l.Bars = l.Bars[:room]
+	}
+	room = max(room-len(l.Bars), 0)
+	l.Marks = slices.DeleteFunc(l.Marks, func(m mark) bool {
+		if m.N > 0 {
+			return false
+		}
+		room--
+		if room < 0 {
+			d.pic.Left++
+		}
+		return room < 0
+	})
+	d.drawn += len(l.Bars) + len(l.Marks)
+	return l
 }
 
 // client draws a client: its waits, its holds, the time after a lease, and the
@@ -350,6 +394,10 @@ func (d *draw) hold(l *pictureLane, g *grant) {
 		}
 		if known.until < next {
 			l.Bars = append(l.Bars, d.bar(max(from, known.until), next, "beyond", "has not released the lock; its lease ended at "+d.d.units.exact(known.until), "lease over"))
+			if known.until < d.from || known.until > d.to {
+				from = next
+				continue
+			}
 			l.Marks = append(l.Marks, mark{X: d.x(known.until), Kind: "lease", Label: "the lease of " + shown(g.client) + " ends at " + d.d.units.exact(known.until)})
 		}
 		from = next
@@ -364,8 +412,11 @@ func (d *draw) struck(l *pictureLane, who string) {
 		}
 		what := shown(d.d.fill(f, f.Words.Past))
 		if f.Ends {
-			b := d.bar(d.d.at(f.start), d.to, "dead", what, "dead")
-			l.Bars = append(l.Bars, b)
+			end := d.to
+			if back := d.back(who, f); back != none {
+				end = d.d.at(back)
+			}
+			l.Bars = append(l.Bars, d.bar(d.d.at(f.start), end, "dead", what, "dead"))
 			continue
 		}
 		end := f.end
@@ -378,6 +429,16 @@ func (d *draw) struck(l *pictureLane, who string) {
 		}
 		l.Bars = append(l.Bars, b)
 	}
+}
+
+// back returns where a client acts again after a fault that ended it, or none.
+func (p *plot) back(who string, f *fault) int {
+	for _, o := range p.d.all {
+		if o.client == who && o.invoke > f.start {
+			return o.invoke
+		}
+	}
+	return none
 }
 
 // band draws the times in which two clients hold, or nobody does.
@@ -395,7 +456,11 @@ func (d *draw) band() {
 		if n := s.names(); n != "" {
 			label = n
 		}
-		list[i].Bars = append(list[i].Bars, d.bar(s.from, s.to, "both", label+" from "+d.d.units.exact(s.from)+" to "+d.d.units.exact(s.to), label))
+		kind := "both"
+		if s.x == nil {
+			kind = "span"
+		}
+		list[i].Bars = append(list[i].Bars, d.bar(s.from, s.to, kind, label+" from "+d.d.units.exact(s.from)+" to "+d.d.units.exact(s.to), label))
 	}
 	for _, l := range list {
 		d.lane(l)
@@ -425,7 +490,7 @@ func (d *draw) server(who string) {
 			}
 			how := ""
 			switch {
-			case x.to == none:
+			case x.to == none || x.to != s.to:
 			case s.by != nil && !s.own():
 				how = ", removed by " + s.by.client
 			case s.how == history.Expire:
@@ -445,7 +510,7 @@ func (d *draw) server(who string) {
 	for i, l := range rows {
 		if i > 0 {
 			l.Name, l.Kind = "", "server more"
-			d.pic.Lanes = append(d.pic.Lanes, l)
+			d.pic.Lanes = append(d.pic.Lanes, d.bounded(l))
 			continue
 		}
 		d.lane(l)
@@ -459,14 +524,14 @@ func (d *draw) resource() {
 		if !d.within(v.pos, v.pos) {
 			continue
 		}
-		m := mark{X: d.x(d.d.at(v.pos)), Text: "R", Kind: "read", Label: v.client + " reads"}
+		m := mark{X: d.x(d.d.at(v.pos)), Text: "R", Kind: "read", Label: somebody(v.client) + " reads"}
 		switch {
 		case v.f == history.Refuse:
-			m.Text, m.Kind, m.Label = "!", "refused", v.client+" is refused"
+			m.Text, m.Kind, m.Label = "!", "refused", somebody(v.client)+" is refused"
 		case v.f == history.Write:
-			m.Text, m.Kind, m.Label = "W", "write", v.client+" writes"
+			m.Text, m.Kind, m.Label = "W", "write", somebody(v.client)+" writes"
 			if over, _ := d.d.overwritten(v); over {
-				m.Kind, m.Label = "lost", v.client+" writes, and destroys a write that it had not read"
+				m.Kind, m.Label = "lost", somebody(v.client)+" writes, and destroys a write that it had not read"
 			}
 		}
 		if v.value.Set {

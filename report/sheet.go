@@ -85,7 +85,7 @@ type count struct {
 }
 
 func newSheet(h *history.History, verdicts []checker.Verdict, o PageOptions) *sheet {
-	p := &page{o: o.Options}
+	p := &page{o: o.Options, raw: true}
 	subject := choose(h, verdicts, o.Options)
 	plot := &plot{}
 	if len(h.Entries) <= StoryEntries {
@@ -95,7 +95,7 @@ func newSheet(h *history.History, verdicts []checker.Verdict, o PageOptions) *sh
 	s := &sheet{Again: o.Again, Version: o.Version}
 	s.takeVerdict(p)
 	p.run(h)
-	s.About = p.take()
+	s.About = shown(p.take())
 	switch n := len(h.Entries); {
 	case n > StoryEntries:
 		s.Story = []told{{0, TooLong(n)}}
@@ -104,16 +104,17 @@ func newSheet(h *history.History, verdicts []checker.Verdict, o PageOptions) *sh
 	default:
 		s.Story = plot.told()
 	}
-	for _, f := range failures(h) {
+	list := failures(h)
+	for _, f := range list[:min(len(list), mostFailures)] {
 		s.Errors = append(s.Errors, shown(f.words()))
 	}
-	if !plot.empty() {
+	if !plot.empty() && len(h.Entries) <= pictureEntries {
 		s.Picture = plot.picture()
 		s.Steps = plot.steps(s.Picture)
 	}
 	s.Strip = newStrip(h, s.Picture)
 	for i := range verdicts {
-		s.Properties = append(s.Properties, propertyOf(&verdicts[i]))
+		s.Properties = append(s.Properties, propertyOf(&verdicts[i], promise(h, o.Options)))
 	}
 	for _, c := range checker.Counters() {
 		if n := o.Reached[c]; n > 0 {
@@ -145,11 +146,14 @@ func (p *page) take() string {
 	return text
 }
 
-func propertyOf(v *checker.Verdict) property {
+func propertyOf(v *checker.Verdict, promised checker.Promise) property {
 	mark := outcomes[min(int(v.Outcome), len(outcomes)-1)]
 	x := property{Name: string(v.Property), Outcome: mark.word, Sign: mark.sign, Tone: tones[mark.style], Why: shown(v.Reason)}
 	if v.Outcome == checker.Violated {
 		x.Why = shown(sentence(v))
+	}
+	if !promised.Covers(v.Property) {
+		x.Tone, x.Why = "", strings.TrimSuffix("not promised; "+x.Why, "; ")
 	}
 	return x
 }

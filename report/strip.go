@@ -2,6 +2,9 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,17 +26,15 @@ const (
 	stripHigh = 40
 )
 
-// newStrip returns the overview of a run, or nil of one without a grant.
+// newStrip returns the overview of a run, or nil of one without a grant or without times.
 func newStrip(h *history.History, pic *picture) *strip {
 	n := len(h.Entries)
-	if n == 0 || h.Entries[n-1].Time <= 0 {
+	if n == 0 || h.Entries[n-1].Time <= h.Entries[0].Time {
 		return nil
 	}
-	end := h.Entries[n-1].Time
-	column := func(t time.Duration) int { return min(int(int64(t)*stripCols/int64(end)), stripCols-1) }
-	if end > 1<<53/stripCols { // keep the product in range
-		column = func(t time.Duration) int { return min(int(float64(t)/float64(end)*stripCols), stripCols-1) }
-	}
+	first, end := h.Entries[0].Time, h.Entries[n-1].Time
+	part := func(t time.Duration) float64 { return min(max(long(first, max(t, first))/long(first, end), 0), 1) }
+	column := func(t time.Duration) int { return min(int(part(t)*stripCols), stripCols-1) }
 	var slowest [stripCols]time.Duration
 	var grants [stripCols]int
 	asked := map[history.Process]time.Duration{}
@@ -47,7 +48,7 @@ func newStrip(h *history.History, pic *picture) *strip {
 		case e.Process.Name == history.Nemesis && strings.HasSuffix(e.F, history.DoneSuffix):
 		case e.Process.Name == history.Nemesis && strings.HasSuffix(e.F, history.EndSuffix):
 			if from, ok := open[e.ID]; ok {
-				s.fault(from, e.Time, end)
+				s.fault(part(from), part(e.Time))
 				delete(open, e.ID)
 			}
 		case e.Process.Name == history.Nemesis && e.ID != 0:
@@ -65,8 +66,8 @@ func newStrip(h *history.History, pic *picture) *strip {
 	if most == 0 {
 		return nil
 	}
-	for _, from := range open {
-		s.fault(from, end, end)
+	for _, id := range slices.Sorted(maps.Keys(open)) {
+		s.fault(part(open[id]), 1)
 	}
 	var slow, rate strings.Builder
 	for c := range stripCols {
@@ -77,17 +78,19 @@ func newStrip(h *history.History, pic *picture) *strip {
 	}
 	u := newUnits(h.Header.Lease())
 	s.Slowest, s.Grants, s.Longest = slow.String(), rate.String(), u.span(longest)
-	s.Most = fmt.Sprintf("%.3g", float64(most)/(end.Seconds()/stripCols))
-	s.From, s.To = u.exact(0), u.exact(end)
+	s.Most = strconv.FormatFloat(float64(most)/(long(first, end)/1e9/stripCols), 'f', 1, 64)
+	s.From, s.To = u.exact(first), u.exact(end)
 	if pic != nil {
-		first, last := pic.scale[0].t, pic.scale[len(pic.scale)-1].t
-		s.Left = float64(first) / float64(end) * 100
-		s.Width = min(float64(last)/float64(end)*100, 100) - s.Left
+		s.Left = part(pic.scale[0].t) * 100
+		s.Width = part(pic.scale[len(pic.scale)-1].t)*100 - s.Left
 	}
 	return s
 }
 
-func (s *strip) fault(from, to, end time.Duration) {
-	x := float64(from) / float64(end) * 100
-	s.Faults = append(s.Faults, bar{X: x, W: float64(to)/float64(end)*100 - x})
+// fault shades the time of a fault, in parts of the whole. One column of many is enough.
+func (s *strip) fault(from, to float64) {
+	if n := len(s.Faults) - 1; n >= stripCols || n >= 0 && to <= (s.Faults[n].X+s.Faults[n].W)/100 {
+		return
+	}
+	s.Faults = append(s.Faults, bar{X: from * 100, W: (to - from) * 100})
 }

@@ -10,6 +10,7 @@ import (
 
 // table is the operations of clients, in the order of their invokes.
 type table struct {
+	Head string     // of the first column: the line in a file of lockcheck, else the number of the entry
 	Rows [][]string // a column each; see the head in web/run.html
 	Left int        // operations that are left out
 }
@@ -17,6 +18,9 @@ type table struct {
 // mostRows is the largest number of operations in a table. Of a longer history it has
 // those around what a witness, a fault or a loss is about.
 const mostRows = 20_000
+
+// mostBytes is about the largest size of a table.
+const mostBytes = 2 << 20
 
 // around is how many lines before and after such a line are in the table.
 const around = 200
@@ -34,6 +38,10 @@ func newTable(h *history.History, verdicts []checker.Verdict) (t table) {
 		keep = near(h, verdicts)
 	}
 	row := map[history.Process]int{} // of the open operation
+	number, bytes := 1, 0
+	if t.Head = "entry"; h.Header.Version != "" {
+		t.Head, number = "line", 2 // the first line is the header
+	}
 	u := newUnits(h.Header.Lease())
 	for i := range h.Entries {
 		e := &h.Entries[i]
@@ -41,12 +49,13 @@ func newTable(h *history.History, verdicts []checker.Verdict) (t table) {
 		case !e.Process.Client():
 		case e.Type == history.Invoke:
 			delete(row, e.Process)
-			if !keep(i) || len(t.Rows) >= mostRows {
+			if !keep(i) || len(t.Rows) >= mostRows || bytes > mostBytes {
 				t.Left++
 				continue
 			}
 			row[e.Process] = len(t.Rows)
-			t.Rows = append(t.Rows, []string{strconv.Itoa(i + 2), u.exact(e.Time), name(client(e)), e.F, name(e.Lock), written(e.Value), "open", "", "", ""})
+			t.Rows = append(t.Rows, []string{strconv.Itoa(i + number), u.exact(e.Time), name(client(e)), e.F, name(e.Lock), written(e.Value), "open", "", "", ""})
+			bytes += 120 + 2*len(t.Rows[len(t.Rows)-1][2]) + len(t.Rows[len(t.Rows)-1][4])
 		case e.Type == history.OK || e.Type == history.Fail || e.Type == history.Info:
 			n, ok := row[e.Process]
 			if !ok {
@@ -64,7 +73,7 @@ func newTable(h *history.History, verdicts []checker.Verdict) (t table) {
 			if r[9] = e.Error; e.Text != "" && e.Text != e.Error {
 				r[9] += ": " + e.Text
 			}
-			if r[9] = name(r[9]); e.ValidUntil > time.Duration(0) {
+			if r[9] = name(r[9]); e.Type == history.OK && e.ValidUntil > time.Duration(0) {
 				r[9] = "lease until " + u.exact(e.ValidUntil)
 			}
 		}
@@ -77,10 +86,10 @@ var answered = map[history.Type]string{history.OK: "yes", history.Fail: "no", hi
 // near reports for each line whether it is close to one that a witness, a fault or a
 // loss is about.
 func near(h *history.History, verdicts []checker.Verdict) func(int) bool {
-	close := make([]bool, len(h.Entries))
+	marked := make([]bool, len(h.Entries))
 	mark := func(pos int) {
-		for i := max(pos-around, 0); i < min(pos+around, len(close)); i++ {
-			close[i] = true
+		for i := max(pos-around, 0); i < min(pos+around, len(marked)); i++ {
+			marked[i] = true
 		}
 	}
 	for _, v := range verdicts {
@@ -95,7 +104,7 @@ func near(h *history.History, verdicts []checker.Verdict) func(int) bool {
 			mark(i)
 		}
 	}
-	return func(pos int) bool { return close[pos] }
+	return func(pos int) bool { return marked[pos] }
 }
 
 // written returns a value; "": there is none.

@@ -693,7 +693,11 @@ func TestStoriesOfAnyTimes(t *testing.T) {
 			h := recorded(t, granted2)
 			h.Entries[0].Time, h.Entries[1].Time, h.Entries[2].Time, h.Entries[3].Time = from, from, to, to
 			done := make(chan string, 1)
-			go func() { done <- story(t, h, verdicts(checker.Exclusion, "two held", 1, 3), Options{}) }()
+			go func() {
+				v := verdicts(checker.Exclusion, "two held", 1, 3)
+				pageOf(t, h, v)
+				done <- story(t, h, v, Options{})
+			}()
 			select {
 			case got := <-done:
 				wellFormed(t, got)

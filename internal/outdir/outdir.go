@@ -18,6 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/index"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -54,8 +55,8 @@ func (d *Dir) CanKeep() error {
 // OwnResult returns an error if the result.json of a directory for output, or its page, is
 // not one of lockcheck's.
 func OwnResult(dir string) error {
-	if err := rundir.Page.MayReplace(filepath.Join(dir, results.IndexFile)); err != nil {
-		return exit.Errorf(exit.Usage, "cannot write to --out: %s: %w", filepath.Join(dir, results.IndexFile), err)
+	if err := rundir.Page.MayReplace(filepath.Join(dir, index.File)); err != nil {
+		return exit.Errorf(exit.Usage, "cannot write to --out: %s: %w", filepath.Join(dir, index.File), err)
 	}
 	file := filepath.Join(dir, results.File)
 	text, err := os.ReadFile(file)
@@ -118,8 +119,10 @@ func (d *Dir) Clear(now *results.Head) error {
 		d.earlier = was
 		return nil
 	}
-	if err := cmp.Or(os.Remove(file), os.Remove(filepath.Join(d.Path, results.IndexFile))); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Unwritable(err)
+	for _, name := range []string{index.File, results.File} { // the page is never alone
+		if err := os.Remove(filepath.Join(d.Path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return Unwritable(err)
+		}
 	}
 	return nil
 }
@@ -187,6 +190,9 @@ func Unkept(err error) bool { return exit.Code(err) == exit.Usage }
 // Leave writes the result of a command to the directory for output.
 func (d *Dir) Leave(doc *results.Document) error {
 	if err := results.Write(d.Path, doc); err != nil {
+		return Unwritable(err)
+	}
+	if err := index.Write(d.Path, doc); err != nil {
 		return Unwritable(err)
 	}
 	return nil

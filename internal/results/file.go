@@ -15,7 +15,7 @@ import (
 )
 
 // Write writes a document to a directory of results, so that readers never see a part
-// of it, and its page. File names in it become relative to dir, so that the directory can
+// of it. File names in it become relative to dir, so that the directory can
 // be moved to another machine. Replay commands are left out, because they work only where they were
 // printed.
 func Write(dir string, d *Document) error {
@@ -26,14 +26,7 @@ func Write(dir string, d *Document) error {
 		}
 		return file
 	})
-	page, err := there.page(func(file string) bool { return rundir.Exists(filepath.Join(dir, file)) })
-	if err != nil {
-		return err
-	}
-	if err := rundir.WriteJSON(filepath.Join(dir, File), there); err != nil {
-		return err
-	}
-	return rundir.WriteFile(filepath.Join(dir, IndexFile), page)
+	return rundir.WriteJSON(filepath.Join(dir, File), there)
 }
 
 // Read reads the document of a directory of results. File names in it become relative

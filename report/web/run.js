@@ -54,13 +54,15 @@ if (lanes) {
     else show(view[0] + (e.deltaX / 500) * (view[1] - view[0]), view[1] + (e.deltaX / 500) * (view[1] - view[0]));
   }, { passive: false });
   let drag = null;
-  lanes.addEventListener("pointerdown", (e) => { if (!e.target.closest("a")) drag = { x: e.clientX, view }; });
+  lanes.addEventListener("pointerdown", (e) => { if (e.button === 0 && !e.target.closest("a")) drag = { x: e.clientX, view }; });
   window.addEventListener("pointermove", (e) => {
+    if (drag && !e.buttons) drag = null;
     if (!drag) return;
     const by = ((drag.x - e.clientX) / one(".axis .track").clientWidth) * (drag.view[1] - drag.view[0]);
     show(drag.view[0] + by, drag.view[1] + by);
   });
-  window.addEventListener("pointerup", () => { drag = null; });
+  for (const kind of ["pointerup", "pointercancel"]) window.addEventListener(kind, () => { drag = null; });
+  window.addEventListener("beforeprint", () => show(0, 100));
   window.addEventListener("resize", () => show(...view));
   story();
 }
@@ -69,10 +71,14 @@ if (lanes) {
 function find(text) {
   const ms = parseFloat(text) * (text.endsWith(" ms") ? 1 : 1000);
   const knots = lanes.dataset.knots.trim().split(" ").map((k) => k.split(":").map(Number));
-  let x = ms <= knots[0][0] ? 0 : 100;
+  let x = null;
   for (let i = 1; i < knots.length; i++) {
     const [[t, from], [u, to]] = [knots[i - 1], knots[i]];
     if (t <= ms && ms <= u) x = from + ((to - from) * (ms - t)) / (u - t || 1);
+  }
+  if (x === null) {
+    one("#moment").textContent = text + " is outside the picture.";
+    return;
   }
   const wide = view[1] - view[0];
   show(x - wide / 2, x + wide / 2);
@@ -93,7 +99,10 @@ function go(n) {
   if (!slider) return;
   slider.value = step;
   now.hidden = step === 0;
-  if (step === 0) return;
+  if (step === 0) {
+    said.textContent = "";
+    return;
+  }
   const li = steps[step - 1];
   said.textContent = step + ": " + li.querySelector(".line").textContent;
   now.dataset.x = li.dataset.x;

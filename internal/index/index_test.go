@@ -1,4 +1,4 @@
-package results
+package index
 
 import (
 	"os"
@@ -9,21 +9,22 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // The page beside a document has every cell, those with violations first, and links to
 // their pages that work wherever the directory is.
 func TestIndex(t *testing.T) {
 	dir := t.TempDir()
-	violated := func(p checker.Property, known, promised bool, file string) PropertyResult {
-		return PropertyResult{
-			Property: p, Outcome: checker.Violated.String(), Promised: promised, Known: known, Runs: map[string]Tally{"violated": {Count: 3, Seed: 7}},
-			Counterexample: &Counterexample{Seed: 7, File: file, Sentence: "c1 <b>held</b> it"},
+	violated := func(p checker.Property, known, promised bool, file string) results.PropertyResult {
+		return results.PropertyResult{
+			Property: p, Outcome: checker.Violated.String(), Promised: promised, Known: known, Runs: map[string]results.Tally{"violated": {Count: 3, Seed: 7}},
+			Counterexample: &results.Counterexample{Seed: 7, File: file, Sentence: "c1 <b>held</b> it"},
 		}
 	}
-	d := &Document{Head: Head{Schema: Schema, Command: "suite", Verdict: Violated}, Baseline: &Baseline{Gone: []Violation{{Cell: "old", Property: checker.Fencing}}}, Cells: []Cell{
-		{Name: "fine", Lock: "fine", Verdict: Held, Runs: 5},
-		{Name: "<script>", Lock: "<script>", Verdict: Violated, Runs: 5, Properties: []PropertyResult{
+	d := &results.Document{Head: results.Head{Schema: results.Schema, Command: "suite", Verdict: results.Violated}, Baseline: &results.Baseline{Gone: []results.Violation{{Cell: "old", Property: checker.Fencing}}}, Cells: []results.Cell{
+		{Name: "fine", Lock: "fine", Verdict: results.Held, Runs: 5},
+		{Name: "<script>", Lock: "<script>", Verdict: results.Violated, Runs: 5, Properties: []results.PropertyResult{
 			violated(checker.Exclusion, false, true, filepath.Join(dir, "cell", "run", "history.jsonl")),
 			violated(checker.Ownership, true, true, ""),
 			violated(checker.Liveness, false, false, ""),
@@ -39,7 +40,7 @@ func TestIndex(t *testing.T) {
 	if err := Write(dir, d); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, IndexFile))
+	text, err := os.ReadFile(filepath.Join(dir, File))
 	if err != nil {
 		t.Fatal(err)
 	}
