@@ -106,7 +106,7 @@ func TestPagesOfDenseHistories(t *testing.T) {
 	r := newRun("redis-set-lua")
 	r.at(2).acquire("c1", 0, 10_000)
 	for i := range many {
-		r.at(3 + i).reads("c1", 0, 0)
+		r.at(3+i).reads("c1", 0, 0)
 	}
 	for i, c := range []string{"c2", "c3", "c4", "c5"} {
 		r.at(3000).fault("kill", i+1, "", 0, c)
