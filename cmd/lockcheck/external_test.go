@@ -54,7 +54,7 @@ func words(command string, servers []string, rest ...string) []string {
 func noSecret(t *testing.T, out string, r result) {
 	t.Helper()
 	if strings.Contains(r.stdout+r.stderr, theSecret) {
-		t.Errorf("the secret is said:\n%s%s", r.stdout, r.stderr)
+		t.Errorf("the secret is printed:\n%s%s", r.stdout, r.stderr)
 	}
 	files := 0
 	err := filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
