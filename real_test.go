@@ -127,6 +127,23 @@ func last(e *lockcheck.Env) (lockcheck.Lock, error) {
 	return l, err
 }
 
+// forgetful is owned, but a client that has started again takes every answer for a yes.
+func forgetful(e *lockcheck.Env) (lockcheck.Lock, error) {
+	l, err := owned(e)
+	if os.Mkdir(fmt.Sprint(e.Client(), "-", os.Getppid()), 0o700) == nil { // its first start in this run
+		return l, err
+	}
+	acquire := l.Acquire
+	l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
+		g, err := acquire(ctx, name)
+		if err != nil {
+			g.Release = func(context.Context) error { return nil }
+		}
+		return g, nil
+	}
+	return l, err
+}
+
 // real are the tests that run on real servers, each in a process of its own.
 var real = map[string]func(*testing.T){
 	"redis": func(t *testing.T) {
@@ -137,6 +154,9 @@ var real = map[string]func(*testing.T){
 	},
 	"mysql": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.MySQL(), session, lockcheck.Promise("exclusion"), lockcheck.Faults("session-expiry"))
+	},
+	"forgetful": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), forgetful, lockcheck.Promise("exclusion"), lockcheck.Faults("kill"))
 	},
 	"nodes": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(3), last, lockcheck.Promise("ownership", "answers"), lockcheck.Faults("kill-connection"))
@@ -176,7 +196,7 @@ func realCommand(dir, name string, flags ...string) *exec.Cmd {
 // Real servers confirm what a lock does wrong, with the test that says so in virtual
 // time. Time is real, so one of a few runs must do.
 func TestRealServersConfirmViolations(t *testing.T) {
-	for _, name := range []string{"redis", "zookeeper", "mysql"} {
+	for _, name := range []string{"redis", "zookeeper", "mysql", "forgetful"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dockertest.Require(t)

@@ -13,8 +13,8 @@ type Fault struct {
 	Does string // one line
 	On   Target
 	Need Need // what the environment must be able to do
-	// Ends: the client never does anything again.
-	Ends bool
+	// Ends: the client's process is over. Restarts: it can start again, as a new one.
+	Ends, Restarts bool
 	// Shares groups faults that act on one state of a host: the first of them in force
 	// starts it, the last one ends it. "": each acts on its own.
 	Shares string

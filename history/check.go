@@ -50,7 +50,7 @@ func IsOperation(f string) bool {
 // isReport reports whether f is a report of clients between their operations.
 func isReport(f string) bool {
 	switch f {
-	case Queued, Lost, Valid, Late:
+	case Queued, Lost, Valid, Late, Started:
 		return true
 	}
 	return false

@@ -126,6 +126,9 @@ const (
 	Lost   = "lost"   // the lock noticed that it has lost the grant
 	Valid  = "valid"  // until ValidUntil: a renewal in the background, or a new rate of its clock
 	Late   = "late"   // an answer after the deadline; it does not affect verdicts
+	// Started: the client was killed, and runs again as a new process. It is for readers:
+	// verdicts follow from the next lines.
+	Started = "started"
 )
 
 // These are a server's events about the entry of a lock. Grant is the grant

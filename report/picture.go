@@ -433,6 +433,9 @@ func (d *draw) struck(l *pictureLane, who string) {
 
 // back returns where a client acts again after a fault that ended it, or none.
 func (p *plot) back(who string, f *fault) int {
+	if f.end != none {
+		return f.end
+	}
 	for _, o := range p.d.all {
 		if o.client == who && o.invoke > f.start {
 			return o.invoke

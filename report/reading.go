@@ -107,8 +107,21 @@ func (d *digest) fromClient(pos int, e *history.Entry) {
 		}
 		g.deadlines = append(g.deadlines, deadline{pos, e.ValidUntil})
 	}
+	if e.F == history.Started {
+		d.startsAgain(pos, client(e))
+	}
 	if f := d.struck[pos]; f != nil { // its completion shows its client's death
 		d.faults = append(d.faults, f)
+	}
+}
+
+// startsAgain ends the fault that killed a client.
+func (d *digest) startsAgain(pos int, name string) {
+	for _, f := range slices.Backward(d.faults) {
+		if f.Restarts && f.strikes(name) && f.end == none {
+			f.end, f.heals = pos, pos
+			return
+		}
 	}
 }
 

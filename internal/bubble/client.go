@@ -17,12 +17,13 @@ import (
 
 // client is a client whose code runs outside. It is its userlock.Site.
 type client struct {
-	world *World
-	n     int
-	name  string
-	life  context.Context
-	kill  context.CancelFunc
-	works chan func() // to goroutines that wait for work
+	world   *World
+	n       int
+	name    string
+	started int // how often it has started before
+	life    context.Context
+	kill    context.CancelFunc
+	works   chan func() // to goroutines that wait for work
 
 	resumed  chan struct{} // closed at the end of the next pause; nil: nobody waits
 	onResume []func()      // what happens then, in the scheduler's turn
@@ -40,8 +41,13 @@ type client struct {
 }
 
 func newClient(w *World, n int, name string) *client {
-	c := &client{world: w, n: n, name: name, grants: map[int]*lease{}, conns: map[*conn]bool{}, dials: map[string]int{}}
-	return c
+	return &client{world: w, n: n, name: name, grants: map[int]*lease{}, conns: map[*conn]bool{}, dials: map[string]int{}}
+}
+
+// begin makes what must belong to the bubble.
+func (c *client) begin() {
+	c.life, c.kill = context.WithCancel(context.Background())
+	c.works = make(chan func())
 }
 
 // lock returns the client's lock, which the first call makes. Under faults the factory may
@@ -186,7 +192,7 @@ func (c *client) Addrs() []string {
 func (c *client) Sentinels() []string { return c.world.addrsOf(c.world.layout.Sentinels) }
 
 // Seed implements userlock.Site.
-func (c *client) Seed() uint64 { return c.world.seed<<8 | uint64(c.n) }
+func (c *client) Seed() uint64 { return c.world.seed<<8 | uint64(c.n) | uint64(c.started)<<56 }
 
 // DialContext implements userlock.Site.
 func (c *client) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {

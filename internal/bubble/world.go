@@ -38,7 +38,8 @@ type World struct {
 	lua      *wire.Lua // of all Redis servers, in all runs
 	start    time.Time // of the run, in the bubble
 
-	clients   []*client
+	clients   []*client // that live, or have died last
+	earlier   []*client // that died, and have started again
 	fronts    map[string]sim.Front
 	layout    catalogue.Layout
 	sentinels map[string]*sentinel
@@ -115,8 +116,7 @@ func (w *World) Run() (err error) {
 		time.Sleep(time.Until(sim.Epoch())) // the servers' wall clocks show that time, too
 		w.start, w.timer = time.Now(), time.NewTimer(longest)
 		for _, c := range w.clients {
-			c.life, c.kill = context.WithCancel(context.Background())
-			c.works = make(chan func())
+			c.begin()
 		}
 		err = w.World.Run()
 		w.end()
@@ -129,7 +129,7 @@ func (w *World) Run() (err error) {
 // timers there for those who wait for a free connection, as go-redis v9.23 does. So they
 // come from runs with several connections. It takes two collections, and 1 ms.
 func (w *World) forget() {
-	if slices.ContainsFunc(w.clients, func(c *client) bool { return c.many }) {
+	if slices.ContainsFunc(slices.Concat(w.earlier, w.clients), func(c *client) bool { return c.many }) {
 		runtime.GC()
 		runtime.GC()
 	}
@@ -137,12 +137,13 @@ func (w *World) forget() {
 
 // end ends the code outside. It has some time for that.
 func (w *World) end() {
-	for _, c := range w.clients {
+	all := slices.Concat(w.earlier, w.clients)
+	for _, c := range all {
 		w.later(c.close)
 	}
 	w.Wait(0)
 	time.Sleep(time.Minute)
-	for _, c := range w.clients {
+	for _, c := range all {
 		w.later(c.die)
 	}
 	w.Wait(0)
@@ -231,6 +232,20 @@ func (w *World) Died(name string) {
 			w.later(c.die)
 		}
 	}
+}
+
+// Restart implements env.Restarter.
+func (w *World) Restart(name string) error {
+	for i, c := range w.clients {
+		if c.name == name {
+			next := newClient(w, c.n, name)
+			next.started = c.started + 1
+			next.begin()
+			w.earlier, w.clients[i] = append(w.earlier, c), next
+			w.Revive(name, &locker{host: w.World.Locker(name).(*locker).host, client: next})
+		}
+	}
+	return nil
 }
 
 // newLocker makes the locker of a client; Reset gives it the client.

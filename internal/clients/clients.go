@@ -19,6 +19,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockcheck/lockcheck/faults"
@@ -31,6 +32,7 @@ import (
 // depend on who started the servers.
 type Clients struct {
 	*run
+	living   sync.Mutex // guards programs while the clients run
 	programs []*program
 }
 
@@ -84,13 +86,9 @@ func (e *Clients) Launch(s Setup) (entries []worker.Entry, err error) {
 	e.setup = s
 	for _, name := range e.Cfg.Clients {
 		if mates := e.Cfg.Lock.Mates(e.Cfg.Clients, name); mates[0] == name {
-			e.programs = append(e.programs, &program{run: e.run})
+			e.programs = append(e.programs, &program{run: e.run, op: new(atomic.Int64)})
 		}
-		g := e.programs[len(e.programs)-1]
-		g.clients = append(g.clients, &client{
-			program: g, name: name, asked: map[int64]openOperation{}, extends: map[int]bool{}, news: news{grants: map[string][]int{}},
-			runs: runs{visits: map[int64]*visit{}, inside: map[int]entrance{}},
-		})
+		e.programs[len(e.programs)-1].add(name)
 	}
 	for _, g := range e.programs {
 		if err := g.connect(s.Servers); err != nil {
@@ -114,10 +112,46 @@ func (e *Clients) Launch(s Setup) (entries []worker.Entry, err error) {
 func (e *Clients) Close() error {
 	e.cancel()
 	var errs []error
-	for _, g := range e.programs {
+	for _, g := range e.current() {
 		errs = append(errs, g.close())
 	}
 	return errors.Join(errs...)
+}
+
+// current returns the programs of now.
+func (e *Clients) current() []*program {
+	e.living.Lock()
+	defer e.living.Unlock()
+	return slices.Clone(e.programs)
+}
+
+// Restart starts a killed client, which is alone in its process, as a new process. Its
+// links stay.
+func (e *Clients) Restart(name string) error {
+	c, err := e.find(name)
+	if err != nil {
+		return err
+	}
+	c.op.Store(0)
+	g := &program{run: e.run, op: c.op, links: c.links}
+	g.add(name)
+	err = g.launch()
+	if err == nil {
+		err = g.init()
+	}
+	e.living.Lock()
+	defer e.living.Unlock()
+	if err == nil {
+		err = e.Ctx.Err()
+	}
+	if err != nil {
+		if g.process != nil {
+			g.process.Kill()
+		}
+		return err
+	}
+	e.programs[slices.Index(e.programs, c.program)] = g
+	return nil
 }
 
 // Interrupt ends the run like the end of its context.
@@ -125,7 +159,7 @@ func (e *Clients) Interrupt() { e.cancel() }
 
 // Cut resets all connections of clients to a server.
 func (e *Clients) Cut(s Server) {
-	for _, g := range e.programs {
+	for _, g := range e.current() {
 		for _, l := range g.links {
 			if l.far == s {
 				l.cut()
@@ -165,7 +199,7 @@ func (e *Clients) LinkName(client string) (string, error) {
 func (e *Clients) Unnamed() bool { return e.own != nil && e.own.unnamed.Load() }
 
 func (e *Clients) find(name string) (*client, error) {
-	for _, g := range e.programs {
+	for _, g := range e.current() {
 		for _, c := range g.clients {
 			if c.name == name {
 				return c, nil
@@ -177,7 +211,7 @@ func (e *Clients) find(name string) (*client, error) {
 
 // Starved implements env.Busy.
 func (e *Clients) Starved() (longest time.Duration) {
-	for _, g := range e.programs {
+	for _, g := range e.current() {
 		longest = max(longest, g.process.Starved())
 	}
 	return longest

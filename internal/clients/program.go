@@ -23,9 +23,17 @@ type program struct {
 	entries  []worker.Entry // that it declares
 	clock    time.Duration  // the worker's monotonic clock plus this is the time since run.made; see calibrate
 	clocked  bool           // clock is known
-	op       atomic.Int64   // index of the last operation
+	op       *atomic.Int64  // index of the last operation
 	dead     atomic.Bool    // killed by a fault
 	paused   atomic.Bool
+}
+
+// add adds a client.
+func (g *program) add(name string) {
+	g.clients = append(g.clients, &client{
+		program: g, name: name, asked: map[int64]openOperation{}, extends: map[int]bool{}, news: news{grants: map[string][]int{}},
+		runs: runs{visits: map[int64]*visit{}, inside: map[int]entrance{}},
+	})
 }
 
 // names returns the names of its clients. Faults on links and servers know a process by
@@ -52,7 +60,7 @@ func (g *program) connect(servers []Server) error {
 	names := g.names()
 	announced := map[string]string{}
 	for _, f := range servers {
-		l, err := newLink(names[0], f, g.run.disturb, &g.op)
+		l, err := newLink(names[0], f, g.run.disturb, g.op)
 		if err != nil {
 			return err
 		}

@@ -122,6 +122,13 @@ type NameReleaser interface {
 	ReleaseName(op Op) error
 }
 
+// Restarter is an Environment in which a killed client can start again, as a new process.
+type Restarter interface {
+	// Restart starts a client that Kill has ended. Client returns the new one from then on.
+	// After an error the client is dead as before.
+	Restart(client string) error
+}
+
 // Busy is an Environment on a machine that may be too busy for its clients.
 type Busy interface {
 	// Starved returns for how long a client's process has waited for a processor since

@@ -22,6 +22,7 @@ type client struct {
 	process int
 	armed   []*injection // faults that wait for a point of this client
 	dead    atomic.Bool  // a fault ended it, or its worker exited
+	kills   int          // how many of them it has survived as a new process
 	owner   *client      // the client of this unrequested entry; nil: it is a client itself
 
 	done  bool // its script has ended

@@ -125,7 +125,7 @@ func (j *injector) start(it *injection, point string) {
 		j.mu.Unlock()
 		return
 	}
-	it.started, it.starting = true, it.takesTime()
+	it.started, it.starting = true, it.takesTime() || it.fault.Ends
 	ends := it.ends()
 	if ends {
 		j.active++
@@ -302,15 +302,30 @@ func (j *injector) release() {
 
 // stuck reports whether a client stands still until the end of the run.
 func (j *injector) stuck(c *client) bool {
+	return j.struck(c, func(it *injection) bool { return it.stays() && it.fault.Stops }) > 0
+}
+
+// kills returns how often a client was killed, by faults after which it can start again.
+func (j *injector) kills(c *client) int {
+	return j.struck(c, func(it *injection) bool { return it.fault.Restarts })
+}
+
+// idle reports whether all faults that have struck a client itself are over.
+func (j *injector) idle(c *client) bool {
+	return j.struck(c, func(it *injection) bool { return it.starting || it.ends() && !it.undone }) == 0
+}
+
+// struck counts those faults that have struck a client itself.
+func (j *injector) struck(c *client, those func(*injection) bool) (n int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i := range j.injections {
 		it := &j.injections[i]
-		if it.started && it.stays() && it.fault.On == faults.OnClient && it.fault.Stops && slices.Contains(it.mates, c.name) {
-			return true
+		if it.started && it.fault.On == faults.OnClient && slices.Contains(it.mates, c.name) && those(it) {
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // healed returns when the last fault ended, and true if no fault that will end is in

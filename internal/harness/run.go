@@ -119,7 +119,12 @@ func (r *recorder) play(c *client) {
 	if r.plan.Scripts != nil {
 		r.plan.Scripts[c.n].Run(c, r.plan.Lease)
 	} else {
-		r.random(c).Run(c)
+		for w := r.random(c); ; w.Acquires = max(1, r.plan.SectionsOf(c.n)-c.acquisition) {
+			w.Run(c)
+			if !r.restart(c) {
+				break
+			}
+		}
 	}
 	r.finishScript(c)
 }

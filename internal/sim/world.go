@@ -170,5 +170,15 @@ func (w *World) MasterOf(server string) string {
 // Paused reports whether a client stands still.
 func (w *World) Paused(client string) bool { return w.find(client).paused }
 
+// Revive starts a dead client again with another lock. Its servers know it as before.
+func (w *World) Revive(name string, l locks.Locker) {
+	c := w.find(name)
+	for _, x := range c.wires {
+		x.closed = true
+	}
+	c.wires, c.leases, c.locker, c.operation = nil, c.leases[:0], l, nil
+	c.dead, c.paused, c.hung = false, false, false
+}
+
 // Locker returns the lock of a client.
 func (w *World) Locker(client string) locks.Locker { return w.find(client).locker }
