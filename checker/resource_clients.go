@@ -41,6 +41,9 @@ func resourceByClients(t *timeline) Verdict {
 	} else if told {
 		return valid(Resource)
 	}
+	if !slices.ContainsFunc(list, func(u update) bool { return u.accepted }) {
+		return unknown(Resource, "no write is known to have happened")
+	}
 	verdict := valid(Resource)
 	for lock := range t.locks.list {
 		guarded := slices.DeleteFunc(slices.Clone(list), func(u update) bool { return t.ops[u.op].lock != int32(lock) })

@@ -189,6 +189,10 @@ var resourceSpecs = []spec{
 	{"clients: a write without a read names the value that it replaced", granted1 + `
 		3 c1 write value=1
 		3 c1 write ok value=1 was=0`, "unknown: values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced"},
+	{"clients: the only write has no answer", granted1 + `
+		2 c1 read
+		2 c1 read ok value=0
+		3 c1 write value=1`, "unknown: no write is known to have happened"},
 	{"clients: the outer hold knows the writes of a nested hold", granted1 + `
 		2 c1 read grant=1
 		2 c1 read ok value=0 grant=1
