@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"math/big"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -143,6 +144,14 @@ func TestYourRedis(t *testing.T) {
 		t.Errorf("the keys are %q", left)
 	}
 
+	// The last line of a result repeats the run as it is printed.
+	r := onYours(t, lockcheck, "liveness", words("run", servers, "--worker", worker, "--fault", "pause", "--keep", "all")...)
+	_, again, _ := strings.Cut(r.stdout, "Again    ")
+	again, _, _ = strings.Cut(again, "\nPage ")
+	if out, err := exec.Command("sh", "-c", again+" --out "+t.TempDir()).CombinedOutput(); !strings.Contains(string(out), "The same schedule, on external") {
+		t.Errorf("%s\n%v\n%s", again, err, out)
+	}
+
 	for says, wrong := range map[string][]string{
 		"WRONGPASS":   {"--redis", m.Addr, "--tls", "--tls-name", "redis.test", "--tls-ca", ca, "--password", "file:" + ca},
 		"certificate": {"--redis", m.Addr, "--tls", "--tls-ca", ca, "--password", "env:THE_REDIS"},
@@ -169,7 +178,7 @@ func TestYourRedis(t *testing.T) {
 	if r := onYours(t, lockcheck, "liveness", words("run", servers, "--worker", worker, "--fault", "none")...); !strings.Contains(r.stderr, "of other runs, such as "+mark) || len(keys()) < 2 {
 		t.Errorf("the next run: keys %q\n%s", keys(), r.stderr)
 	}
-	r := command(t, lockcheck, words("clean", servers)...)
+	r = command(t, lockcheck, words("clean", servers)...)
 	if r.code != held || !strings.Contains(r.stdout, "removed "+mark+"0123456789ab-a") || len(keys()) != 1 {
 		t.Errorf("clean: exit code %d, keys %q\n%s%s", r.code, keys(), r.stdout, r.stderr)
 	}

@@ -91,6 +91,11 @@ func TestAgainIsALineToCopy(t *testing.T) {
 	if text := stdout.String(); !strings.HasPrefix(text, "Again    ") || !strings.Contains(text, "replay \\\n         lockcheck-out") {
 		t.Error(text)
 	}
+	stdout.Reset()
+	a.ReplayLine(long, "--allow-worker", "--mysql", "me@tcp(127.0.0.1:3306)/shop")
+	if text := stdout.String(); !strings.Contains(text, "schedule.json \\\n         --allow-worker --mysql 'me@tcp(127.0.0.1:3306)/shop'\n") {
+		t.Error(text)
+	}
 	// A shell joins continued lines, but not within quotes.
 	for _, word := range []string{"my out", "it's my out", strings.Repeat("a b ", 30), `back\ slash's`} {
 		file := terminal.Quoted(filepath.Join(strings.Repeat("long", 10), word, scheduleFile))

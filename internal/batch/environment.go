@@ -31,6 +31,8 @@ type Description interface {
 	Strikes(*catalogue.Lock, faults.Fault) error
 	// Surroundings returns the settings, apart from flags and files, that affect runs.
 	Surroundings() map[string]string
+	// Flags returns the flags that name the servers for replay; nil: lockcheck starts them.
+	Flags() []string
 }
 
 // Environment carries out plans. If it fails itself, the error has the exit code
@@ -91,6 +93,15 @@ func (r *Runner) LeaseOf(c catalogue.Case) time.Duration {
 
 // RunName returns the directory of a run in this environment, below --out.
 func (r *Runner) RunName(plan *harness.Plan) string { return filepath.Join(r.Under, rundir.Name(plan)) }
+
+// ReplayFlags returns the flags that replay needs for a run of a worker, or of a built-in
+// lock (nil). Whoever has started the worker in this command may start it again.
+func (r *Runner) ReplayFlags(worker []string) []string {
+	if worker == nil {
+		return r.Flags()
+	}
+	return append([]string{"--allow-worker"}, r.Flags()...)
+}
 
 // Interrupted reports whether somebody ended the command.
 func (r *Runner) Interrupted() bool { return r.Ctx.Err() != nil }

@@ -90,6 +90,7 @@ type Explored struct {
 	Kept     map[int]Kept                // by run
 	Short    map[checker.Property]Shrunk // in sim
 	About    checker.Property            // property of the story; "": no story
+	Flags    []string                    // of the command that replays a run
 }
 
 // Settle keeps the necessary runs of a batch. In sim it minimises the violations of the
@@ -97,7 +98,7 @@ type Explored struct {
 // the partial result.
 func (r *Runner) Settle(s *explore.Settings, done *explore.Result, pr checker.Promise, all bool, shrink func(checker.Property) bool) (*Explored, error) {
 	uncontested(s, done)
-	e := &Explored{Settings: s, Result: done, Promise: pr}
+	e := &Explored{Settings: s, Result: done, Promise: pr, Flags: r.ReplayFlags(s.Worker)}
 	var err error
 	if e.Kept, err = r.Keep(s, done, all); err == nil && shrink != nil && r.Simulator() != nil {
 		e.Short, err = r.shrinkKept(s, done, e.Kept, shrink)
@@ -125,7 +126,7 @@ func uncontested(s *explore.Settings, r *explore.Result) {
 // environment did not do all runs, or nil.
 func (e *Explored) Cell(name string, trouble error) results.Cell {
 	s := e.Settings
-	c := results.Cell{Name: name, Lock: s.Lock, On: s.On, Promises: e.Promise, Strategy: s.Strategy, Settings: s.CellSettings, Seed: s.Seed}
+	c := results.Cell{Name: name, Lock: s.Lock, On: s.On, Promises: e.Promise, Strategy: s.Strategy, Settings: s.CellSettings, Seed: s.Seed, ReplayFlags: e.Flags}
 	for _, k := range s.Kinds {
 		c.Faults = append(c.Faults, cmp.Or(k.Name, catalogue.NoFault))
 	}
@@ -155,7 +156,7 @@ func (e *Explored) counterexample(prop checker.Property) *results.Counterexample
 		x.Shrunk = filepath.Join(dir, rundir.HistoryFile)
 	}
 	if kept.Saved {
-		x.Replay = terminal.Replay(filepath.Join(dir, rundir.ScheduleFile))
+		x.Replay = terminal.Replay(filepath.Join(dir, rundir.ScheduleFile), e.Flags...)
 	}
 	Explain(x, judged, prop)
 	return x

@@ -84,6 +84,23 @@ func (s *Servers) Given() (list []string) {
 	return list
 }
 
+// Flags returns the flags that name the servers: the words of a command. They have the
+// source of the password, not the password. s may be nil.
+func (s *Servers) Flags() (flags []string) {
+	if s == nil {
+		return nil
+	}
+	for _, w := range s.Words() {
+		switch {
+		case w.Text == nil && *w.Is:
+			flags = append(flags, "--"+w.Name)
+		case w.Text != nil && *w.Text != "":
+			flags = append(flags, "--"+w.Name, *w.Text)
+		}
+	}
+	return flags
+}
+
 // Store returns the kind of the servers, as run --store calls it; "": there are none, and s
 // may be nil.
 func (s *Servers) Store() string {

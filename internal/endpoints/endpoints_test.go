@@ -43,6 +43,19 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// Flags name the servers as the user did, with the source of the password.
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	s := &endpoints.Servers{Redis: "a:1,b:1", User: "me", Password: "env:X", TLS: true, TLSName: "redis", OwnThem: true}
+	want := "--redis a:1,b:1 --user me --password env:X --tls --tls-name redis --i-own-these-servers"
+	if got := strings.Join(s.Flags(), " "); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if s = nil; s.Flags() != nil {
+		t.Error("no servers have flags")
+	}
+}
+
 // A password is read where its source says.
 func TestSecret(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")

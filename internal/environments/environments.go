@@ -110,6 +110,8 @@ func (e *simulator) Strikes(lock *catalogue.Lock, f faults.Fault) error {
 
 func (e *simulator) Surroundings() map[string]string { return nil }
 
+func (e *simulator) Flags() []string { return nil }
+
 func (e *simulator) Simulator() env.Simulator { return sim.Simulator }
 
 func (e *simulator) Execute(_ context.Context, plan *harness.Plan, _ string) (*harness.Judged, harness.Replay, error) {

@@ -62,6 +62,8 @@ func (e *realServers) Surroundings() map[string]string {
 	return of
 }
 
+func (e *realServers) Flags() []string { return e.yours.Flags() }
+
 // Save returns the directory of a run: its files were written when it ended.
 func (e *realServers) Save(name string, _ *harness.Judged) (string, error) {
 	return e.out.Run(name), nil

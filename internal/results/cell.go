@@ -51,6 +51,8 @@ type Cell struct {
 	// runs on docker and of a kept one. Its verdict on a violation is in that violation.
 	Porcupine *checker.Second `json:"porcupine,omitempty"`
 
+	ReplayFlags []string `json:"-"` // of the command that replays a run; only where the run was
+
 	Expected *Expectation `json:"-"` // of a cell of a matrix; nil: of any other
 }
 

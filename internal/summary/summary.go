@@ -126,7 +126,7 @@ func (to *Printer) keptFiles(c *results.Cell, r *explore.Result, kept map[uint64
 		}
 	}
 	if again != "" {
-		to.ReplayLine(again)
+		to.ReplayLine(again, c.ReplayFlags...)
 	}
 }
 

@@ -11,19 +11,23 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// Replay returns the command that replays a schedule. It returns "" if the file is
-// missing: it could not be written, or has been lost.
-func Replay(schedule string) string {
+// Replay returns the command that replays a schedule with these flags. It returns "" if
+// the file is missing: it could not be written, or has been lost.
+func Replay(schedule string, flags ...string) string {
 	if !rundir.Exists(schedule) {
 		return ""
 	}
-	return Program() + " replay " + Quoted(schedule)
+	command := Program() + " replay " + Quoted(schedule)
+	for _, word := range flags {
+		command += " " + Quoted(word)
+	}
+	return command
 }
 
-// ReplayLine prints the command that replays the run in a directory, so that it can be
-// copied and run here, and the run's page.
-func (t *Terminal) ReplayLine(dir string) {
-	if command := Replay(filepath.Join(dir, rundir.ScheduleFile)); command != "" {
+// ReplayLine prints the command that replays the run in a directory with these flags, so
+// that it can be copied and run here, and the run's page.
+func (t *Terminal) ReplayLine(dir string, flags ...string) {
+	if command := Replay(filepath.Join(dir, rundir.ScheduleFile), flags...); command != "" {
 		t.CommandLine("Again    ", command)
 	}
 	t.PageLine(dir)
