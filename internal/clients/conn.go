@@ -15,11 +15,11 @@ import (
 // conn is one connection of a client: near is the client's end, far the server's.
 type conn struct {
 	link     *link
-	accepted int64 // the operation in which near was accepted
 	near     *net.TCPConn
-	far      Conn
-	talk     Dialect
-	up, down *queue
+	far      Conn    // nil: it is being reached, or was never
+	talk     Dialect // of far
+	sent     *queue[part]
+	up, down *queue[Parcel]
 
 	read   atomic.Int64 // bytes read from near
 	over   atomic.Bool  // near has ended
@@ -40,22 +40,46 @@ type Dialect interface {
 	Reply() (Parcel, error)
 }
 
-// unknownOp is an unknown operation.
-const unknownOp = -1
+// part is a part of what the client has sent.
+type part struct {
+	bytes []byte
+	op    int64 // the operation in which it came
+	err   error // the end of near, after the bytes
+}
 
-// opReader counts the bytes that it reads, and notes their operation.
+// readClient reads what the client sends. It does so at once, even if the server is still
+// being reached, so that each byte is assigned to its operation.
+func (c *conn) readClient() {
+	for {
+		b := make([]byte, 4096)
+		n, err := c.near.Read(b)
+		c.sent.push(part{b[:n], c.link.op.Load(), err})
+		if c.read.Add(int64(n)); err != nil {
+			c.over.Store(true)
+			return
+		}
+	}
+}
+
+// opReader reads what the client has sent, and notes its operation.
 type opReader struct {
 	*conn
-	op int64
+	part
 }
 
 func (t *opReader) Read(b []byte) (int, error) {
-	n, err := t.near.Read(b)
-	t.op = t.link.op.Load()
-	if first := t.conn.read.Add(int64(n)) == int64(n); first && t.op != t.accepted {
-		t.op = unknownOp // it may have come before the connection to the server
+	for len(t.bytes) == 0 {
+		if t.err != nil {
+			return 0, t.err
+		}
+		var ok bool
+		if t.part, ok = t.sent.pop(t.done); !ok {
+			return 0, net.ErrClosed
+		}
 	}
-	return n, err
+	n := copy(b, t.bytes)
+	t.bytes = t.bytes[n:]
+	return n, nil
 }
 
 // allRead reports whether everything that has arrived from near is read.
@@ -71,7 +95,6 @@ func (c *conn) readRequests() {
 	r := bufio.NewReader(src)
 	for {
 		if _, err := r.Peek(1); err != nil {
-			c.over.Store(true)
 			c.up.push(c.withDelay(faults.ToServer, Parcel{Kind: end, reset: !isCleanEnd(err)}))
 			return
 		}
@@ -105,7 +128,7 @@ func (c *conn) withDelay(to faults.Direction, p Parcel) Parcel {
 func (c *conn) way(to faults.Direction) way { return way{c.link.client, c.link.far.Name(), to} }
 
 // pump delivers the messages of q in order, until the connection ends.
-func (c *conn) pump(q *queue, to faults.Direction, deliver func(Parcel) (more bool)) {
+func (c *conn) pump(q *queue[Parcel], to faults.Direction, deliver func(Parcel) (more bool)) {
 	for {
 		p, ok := q.pop(c.done)
 		if !ok || !c.wait(p.due) {
@@ -182,7 +205,12 @@ func (c *conn) toClient(p Parcel) bool {
 
 // reset resets the connection at both ends.
 func (c *conn) reset() {
-	c.end(func() { reset(c.near); reset(c.far) })
+	c.end(func() {
+		reset(c.near)
+		if c.far != nil {
+			reset(c.far)
+		}
+	})
 }
 
 func (c *conn) end(closing func()) {

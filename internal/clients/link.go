@@ -31,8 +31,8 @@ type link struct {
 
 	mu     sync.Mutex
 	closed bool
-	cuts   int // how often all connections were reset
 	conns  map[*conn]struct{}
+	probes map[string]chan struct{} // connections of settle, by address: closed when accepted
 }
 
 // Server is the server at the end of a link.
@@ -55,7 +55,7 @@ func newLink(client string, f Server, d *disturbances, op *atomic.Int64) (*link,
 	if err != nil {
 		return nil, fmt.Errorf("link from %s to %s: %w", client, f.Name(), err)
 	}
-	k := &link{client: client, far: f, listener: l, disturb: d, op: op, conns: map[*conn]struct{}{}}
+	k := &link{client: client, far: f, listener: l, disturb: d, op: op, conns: map[*conn]struct{}{}, probes: map[string]chan struct{}{}}
 	k.life, k.stop = context.WithCancel(context.Background())
 	k.pumps.Go(k.accept)
 	return k, nil
@@ -75,30 +75,45 @@ func (l *link) accept() {
 			time.Sleep(time.Millisecond) // out of files, for now
 			continue
 		}
-		op := l.op.Load()
-		l.pumps.Go(func() { l.join(near.(*net.TCPConn), op) })
+		if c := l.add(near.(*net.TCPConn)); c != nil {
+			l.pumps.Go(c.readClient)
+			l.pumps.Go(func() { l.join(c) })
+		}
 	}
 }
 
-// join connects near, which was accepted in operation op, to the server.
-func (l *link) join(near *net.TCPConn, op int64) {
-	c := &conn{
-		link: l, near: near, accepted: op, done: make(chan struct{}),
-		up: newQueue(), down: newQueue(),
-	}
+// add registers a new connection. It returns nil if that needs no server.
+func (l *link) add(near *net.TCPConn) *conn {
 	l.mu.Lock()
-	cuts := l.cuts
-	l.mu.Unlock()
-	var err error
-	if c.far, c.talk, err = l.far.Reach(l.life, l.client); err != nil {
+	defer l.mu.Unlock()
+	from := near.RemoteAddr().String()
+	if accepted := l.probes[from]; accepted != nil || l.closed {
+		if delete(l.probes, from); accepted != nil {
+			close(accepted)
+		}
 		reset(near)
-		return
+		return nil
 	}
-	if !l.add(c, cuts) {
+	c := &conn{
+		link: l, near: near, done: make(chan struct{}),
+		sent: newQueue[part](), up: newQueue[Parcel](), down: newQueue[Parcel](),
+	}
+	l.conns[c] = struct{}{}
+	return c
+}
+
+// join connects c to the server.
+func (l *link) join(c *conn) {
+	defer l.remove(c)
+	far, talk, err := l.far.Reach(l.life, l.client)
+	if err != nil {
 		c.reset()
 		return
 	}
-	defer l.remove(c)
+	if !l.connect(c, far, talk) {
+		reset(far)
+		return
+	}
 	var both sync.WaitGroup
 	both.Go(c.readRequests)
 	both.Go(c.readReplies)
@@ -107,16 +122,18 @@ func (l *link) join(near *net.TCPConn, op int64) {
 	both.Wait()
 }
 
-// add registers a connection that began after this many cuts. It returns false if a cut
-// came meanwhile: the connection may lead to the wrong server.
-func (l *link) add(c *conn, cuts int) bool {
+// connect gives a connection its server. It returns false if the connection was reset
+// meanwhile: it may lead to the wrong server.
+func (l *link) connect(c *conn, far Conn, talk Dialect) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || l.cuts != cuts {
+	select {
+	case <-c.done:
 		return false
+	default:
+		c.far, c.talk = far, talk
+		return true
 	}
-	l.conns[c] = struct{}{}
-	return true
 }
 
 func (l *link) remove(c *conn) {
@@ -129,9 +146,12 @@ func (l *link) remove(c *conn) {
 // operation. It is quick: the bytes only have to be read. It returns false after
 // settleLimit.
 func (l *link) settle() bool {
+	limit := time.Now().Add(settleLimit)
+	if !l.allAccepted() {
+		return false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	limit := time.Now().Add(settleLimit)
 	for c := range l.conns {
 		for !c.allRead() {
 			if time.Now().After(limit) {
@@ -143,13 +163,35 @@ func (l *link) settle() bool {
 	return true
 }
 
+// allAccepted returns when every connection that the client has opened so far is accepted.
+// Connections are accepted in order, so it opens one itself and waits for that.
+func (l *link) allAccepted() bool {
+	l.mu.Lock()
+	probe, err := net.DialTimeout("tcp", l.addr(), settleLimit)
+	if err != nil {
+		defer l.mu.Unlock()
+		return l.closed
+	}
+	defer probe.Close()
+	accepted := make(chan struct{})
+	l.probes[probe.LocalAddr().String()] = accepted
+	l.mu.Unlock()
+	select {
+	case <-accepted:
+		return true
+	case <-l.life.Done():
+		return true
+	case <-time.After(settleLimit):
+		return false
+	}
+}
+
 const settleLimit = time.Second
 
 // cut resets all connections, even those that are being made. New ones may follow.
 func (l *link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cuts++
 	for c := range l.conns {
 		c.reset()
 	}

@@ -20,18 +20,18 @@ type Parcel struct {
 }
 
 // queue is unbounded: a link never slows down a sender.
-type queue struct {
+type queue[T any] struct {
 	mu    sync.Mutex
-	items []Parcel
+	items []T
 	more  chan struct{} // holds one element when there are items
 }
 
-func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
+func newQueue[T any]() *queue[T] { return &queue[T]{more: make(chan struct{}, 1)} }
 
-func (q *queue) push(p Parcel) {
+func (q *queue[T]) push(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.items = append(q.items, p)
+	q.items = append(q.items, item)
 	select {
 	case q.more <- struct{}{}:
 	default:
@@ -39,19 +39,19 @@ func (q *queue) push(p Parcel) {
 }
 
 // pop waits for an item, or for stop.
-func (q *queue) pop(stop <-chan struct{}) (p Parcel, ok bool) {
+func (q *queue[T]) pop(stop <-chan struct{}) (item T, ok bool) {
 	for {
 		q.mu.Lock()
 		if len(q.items) > 0 {
-			p, q.items = q.items[0], q.items[1:]
+			item, q.items = q.items[0], q.items[1:]
 			q.mu.Unlock()
-			return p, true
+			return item, true
 		}
 		q.mu.Unlock()
 		select {
 		case <-q.more:
 		case <-stop:
-			return p, false
+			return item, false
 		}
 	}
 }
