@@ -48,6 +48,7 @@ func TestLibraries(t *testing.T) {
 		},
 	} {
 		t.Run(tt.worker, func(t *testing.T) {
+			t.Parallel()
 			// Real time decides what a run shows: one of a few has to show it.
 			const tries = 6
 			why := ""

@@ -299,6 +299,9 @@ func (e *Clients) Impair(id int, im faults.Impairment) (err error) {
 // Restore ends a disturbance of a link. Held messages arrive. hits counts messages.
 func (e *Clients) Restore(id int) (hits int, err error) { return e.disturb.end(id) }
 
+// WhenStruck implements env.OneShot.
+func (e *Clients) WhenStruck(f func(id int)) { e.disturb.struck = f }
+
 // Together calls do for each of a list in parallel. It reports equal errors once.
 func Together[S any](list []S, do func(S) error) error {
 	errs := make([]error, len(list))

@@ -14,6 +14,7 @@ type disturbances struct {
 	mu      sync.Mutex
 	list    []*disturbance
 	changed chan struct{} // closed and replaced when list changes
+	struck  func(id int)  // see env.OneShot; nil: nobody asked
 }
 
 // disturbance is an impairment in force.
@@ -126,12 +127,21 @@ func (d *disturbances) look(w way, s Kind, before []*disturbance) (held *disturb
 			}
 			return x, arrives, d.changed
 		case x.Action == faults.Swallow && x.hits == 0 && s == Effect:
-			x.hits++
+			d.strike(x)
 			return nil, swallowed, nil
 		case x.Action == faults.Reset && x.hits == 0 && s == Effect:
-			x.hits++
+			d.strike(x)
 			return nil, resets, nil
 		}
 	}
 	return nil, arrives, nil
+}
+
+// strike notes that a disturbance has struck the one message that it waited for. The
+// caller holds mu.
+func (d *disturbances) strike(x *disturbance) {
+	x.hits++
+	if d.struck != nil {
+		go d.struck(x.id)
+	}
 }

@@ -136,6 +136,13 @@ type Busy interface {
 	Starved() time.Duration
 }
 
+// OneShot is an Environment that knows when a fault of a link that strikes once is over.
+type OneShot interface {
+	// WhenStruck sets the function that is called, in a task of its own, with the id of
+	// an impairment that has lost its message. It is called before the first Impair.
+	WhenStruck(f func(id int))
+}
+
 // Op is the operation of the history that a call belongs to.
 type Op struct {
 	Index       int // of its invoke; server events that it causes have By = Index

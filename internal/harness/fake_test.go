@@ -112,6 +112,42 @@ func (p *slowEnvironment) takes(at *time.Duration) error {
 func (p *slowEnvironment) Stop(string, bool) error { return p.takes(&p.gone) }
 func (p *slowEnvironment) Start(string) error      { return p.takes(&p.back) }
 
+// strikingEnvironment has a link that loses its message at once.
+type strikingEnvironment struct {
+	*fakeEnvironment
+	struck func(id int)
+}
+
+func (p *strikingEnvironment) WhenStruck(f func(id int)) { p.struck = f }
+func (p *strikingEnvironment) Restore(int) (int, error)  { return 1, nil }
+func (p *strikingEnvironment) Impair(id int, _ faults.Impairment) error {
+	go p.struck(id)
+	return nil
+}
+
+// A fault that strikes one message ends when it has struck: what follows is a time without
+// faults.
+func TestAFaultThatStrikesOnceEndsThen(t *testing.T) {
+	p := randomPlan("redis-set-lua", "kill-connection", 1)
+	p.Clients, p.Acquires = []string{"c1"}, 3
+	p.Faults = []faults.Injection{{Fault: "kill-connection", On: []string{"c1", "redis-1"}, At: time.Millisecond, For: time.Minute}}
+	environment := &strikingEnvironment{fakeEnvironment: &fakeEnvironment{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
+	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return environment, nil }, nil, nil)
+	must(t, err)
+	ended, after := 0, 0
+	for _, e := range h.Entries {
+		switch {
+		case e.F == "kill-connection"+history.EndSuffix:
+			ended++
+		case ended > 0 && e.F == history.Acquire:
+			after++
+		}
+	}
+	if ended != 1 || after == 0 {
+		t.Errorf("it ended %d times, and %d lines of acquires followed", ended, after)
+	}
+}
+
 // In real time a fault has a line before its effect and one after it, and so has its
 // end: no effect comes before the first line, and the server's restart is not the
 // lock's delay.

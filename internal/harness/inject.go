@@ -74,6 +74,13 @@ func (j *injector) schedule(list []faults.Injection) {
 			it.mates, it.targets = mates, slices.Concat(mates, in.On[1:])
 		}
 	}
+	if e, ok := j.rec.environment.(env.OneShot); ok {
+		e.WhenStruck(func(id int) {
+			if it := &j.injections[id-1]; it.ends() {
+				j.heal(it)
+			}
+		})
+	}
 	for i, in := range list { // the first may strike now, and looks at all of them
 		it := &j.injections[i]
 		switch {
