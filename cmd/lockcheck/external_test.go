@@ -8,10 +8,12 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"io/fs"
 	"math/big"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,7 +84,7 @@ func certificate(t *testing.T, name string) (cert, key string) {
 		t.Fatal(err)
 	}
 	c := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true,
 	}
 	made, err := x509.CreateCertificate(rand.Reader, c, c, &k.PublicKey, k)
@@ -99,22 +101,51 @@ func certificate(t *testing.T, name string) (cert, key string) {
 	return encode("CERTIFICATE", made), encode("PRIVATE KEY", private)
 }
 
-// A Redis server with TLS and a password. Links connect to it with its own name, and prove
-// who asks, so the worker knows nothing of both.
+// identity is a client's certificate.
+type identity struct {
+	text  string // of the certificate, for the server to trust
+	ca    string // the file with the server's certificate
+	flags []string
+}
+
+// clientFlags makes a client's certificate, and returns it with the flags for a server of
+// that name and certificate. settings are the same for a client of the test.
+func clientFlags(t *testing.T, server, cert string) (c identity, settings *tls.Config) {
+	t.Helper()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	own, key := certificate(t, "client.test")
+	write(t, file("ca.pem"), cert)
+	write(t, file("own.pem"), own)
+	write(t, file("own.key"), key)
+	pair, err := tls.X509KeyPair([]byte(own), []byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(cert))
+	c = identity{own, file("ca.pem"), []string{
+		"--tls", "--tls-name", server, "--tls-ca", file("ca.pem"), "--tls-cert", file("own.pem"), "--tls-key", file("own.key"),
+	}}
+	return c, &tls.Config{ServerName: server, RootCAs: roots, Certificates: []tls.Certificate{pair}}
+}
+
+// place returns a script that writes a file in a server's directory.
+func place(name, text string) string { return "cat >/data/" + name + " <<'end'\n" + text + "end\n" }
+
+// A Redis server with TLS, certificates of its clients and a password. Links connect to it
+// with its own name, and prove who asks, so the worker knows nothing of all that.
 func TestYourRedis(t *testing.T) {
 	lockcheck := binary(t)
 	dockertest.Module(t, "redis")
 	cert, key := certificate(t, "redis.test")
-	ca := filepath.Join(t.TempDir(), "ca.pem")
-	write(t, ca, cert)
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM([]byte(cert))
+	ours, settings := clientFlags(t, "redis.test", cert)
 	m := dockertest.Group(t, 1)[0]
-	db := goredis.NewClient(&goredis.Options{Addr: m.Addr, Password: theSecret, DB: 3, TLSConfig: &tls.Config{ServerName: "redis.test", RootCAs: roots}})
+	db := goredis.NewClient(&goredis.Options{Addr: m.Addr, Password: theSecret, DB: 3, TLSConfig: settings})
 	defer db.Close()
-	script := "cat >/data/cert <<'end'\n" + cert + "end\ncat >/data/key <<'end'\n" + key + "end\n" +
+	script := place("cert", cert) + place("key", key) + place("ca", ours.text) +
 		"exec redis-server --port 0 --tls-port 6379 --bind 0.0.0.0 --tls-cert-file /data/cert --tls-key-file /data/key" +
-		" --tls-auth-clients no --save '' --requirepass " + theSecret
+		" --tls-auth-clients yes --tls-ca-cert-file /data/ca --save '' --requirepass " + theSecret
 	if err := m.StartBy(t.Context(), script, func() error { return db.Ping(t.Context()).Err() }); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +165,7 @@ func TestYourRedis(t *testing.T) {
 	db.Set(t.Context(), "yours", "1", 0)
 	worker := dockertest.Python + " " + absolute(t, "../../examples/workers/libraries/redis_py.py")
 	t.Setenv("THE_REDIS", theSecret)
-	servers := []string{"--redis", m.Addr, "--tls", "--tls-name", "redis.test", "--tls-ca", ca, "--password", "env:THE_REDIS"}
+	servers := append([]string{"--redis", m.Addr, "--password", "env:THE_REDIS"}, ours.flags...)
 
 	for _, fault := range []string{"pause", "partition", "drop-reply", "kill-connection"} {
 		onYours(t, lockcheck, "liveness", words("run", servers, "--worker", worker, "--fault", fault)...)
@@ -153,8 +184,9 @@ func TestYourRedis(t *testing.T) {
 	}
 
 	for says, wrong := range map[string][]string{
-		"WRONGPASS":   {"--redis", m.Addr, "--tls", "--tls-name", "redis.test", "--tls-ca", ca, "--password", "file:" + ca},
-		"certificate": {"--redis", m.Addr, "--tls", "--tls-ca", ca, "--password", "env:THE_REDIS"},
+		"WRONGPASS":            append([]string{"--redis", m.Addr, "--password", "file:" + ours.ca}, ours.flags...),
+		"certificate required": {"--redis", m.Addr, "--tls", "--tls-name", "redis.test", "--tls-ca", ours.ca, "--password", "env:THE_REDIS"},
+		"certificate":          {"--redis", m.Addr, "--tls", "--tls-ca", ours.ca, "--password", "env:THE_REDIS"},
 	} {
 		r := command(t, lockcheck, words("run", wrong, "--worker", worker, "--on", "external", "--out", t.TempDir())...)
 		if r.code != unavailable || !strings.Contains(r.stdout+r.stderr, says) {
@@ -181,6 +213,36 @@ func TestYourRedis(t *testing.T) {
 	r = command(t, lockcheck, words("clean", servers)...)
 	if r.code != held || !strings.Contains(r.stdout, "removed "+mark+"0123456789ab-a") || len(keys()) != 1 {
 		t.Errorf("clean: exit code %d, keys %q\n%s%s", r.code, keys(), r.stdout, r.stderr)
+	}
+}
+
+// Five Redis servers, for Redlock. A minority of them may be out of reach.
+func TestYourFiveServers(t *testing.T) {
+	t.Parallel()
+	lockcheck := binary(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := dockertest.Group(t, 5)
+	var addrs []string
+	for _, m := range group {
+		if err := m.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		addrs = append(addrs, m.Addr)
+	}
+	servers := []string{"--redis", strings.Join(addrs, ",")}
+	worker := self + " " + storeWorker + " redlock"
+	onYours(t, lockcheck, "liveness", words("run", servers, "--worker", worker, "--fault", "partition")...)
+	onYours(t, lockcheck, "liveness", words("run", servers, "redlock", "--fault", "drop-reply")...)
+	for _, m := range group {
+		if said, err := m.Do("KEYS", "*"); err != nil || said != "*0\r\n" {
+			t.Errorf("the keys are %q (%v)", said, err)
+		}
+		if said, err := m.Do("INFO", "commandstats"); err != nil || !strings.Contains(said, "cmdstat_set:") {
+			t.Errorf("a server was not asked: %q (%v)", said, err)
+		}
 	}
 }
 
@@ -270,6 +332,51 @@ func TestYourZooKeeper(t *testing.T) {
 	r := command(t, lockcheck, words("clean", servers)...)
 	if r.code != held || !strings.Contains(r.stdout, "removed /"+mark+"0123456789ab") || len(names()) != 2 {
 		t.Errorf("clean: exit code %d, nodes %q\n%s%s", r.code, names(), r.stdout, r.stderr)
+	}
+}
+
+// A ZooKeeper with TLS, which wants certificates of its clients. The worker knows nothing of
+// that.
+func TestYourZooKeeperWithTLS(t *testing.T) {
+	t.Parallel()
+	lockcheck := binary(t)
+	dockertest.Module(t, "kazoo")
+	cert, key := certificate(t, "zk.test")
+	ours, settings := clientFlags(t, "zk.test", cert)
+	m := dockertest.Group(t, 1)[0]
+	script := place("own.pem", key+cert) + place("trust.pem", ours.text) + place("zoo.cfg", `dataDir=/data/zk
+tickTime=500
+secureClientPort=6379
+admin.enableServer=false
+serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory
+ssl.keyStore.location=/data/own.pem
+ssl.trustStore.location=/data/trust.pem
+`) + "exec java -Xmx64m -cp '/usr/share/java/*' org.apache.zookeeper.server.quorum.QuorumPeerMain /data/zoo.cfg >/data/log 2>&1"
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		return (&tls.Dialer{Config: settings}).DialContext(ctx, network, addr)
+	}
+	port := zookeeper.Port{Transport: zkclient.New(zkclient.Options{Addrs: []string{m.Addr}, Dial: dial})}
+	var h zookeeper.Handle
+	err := m.StartBy(t.Context(), script, func() (err error) {
+		h, err = port.Open(t.Context(), time.Second, 20*time.Second)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close(context.Background(), time.Second)
+	worker := dockertest.Python + " " + absolute(t, "../../examples/workers/libraries/kazoo_lock.py")
+	servers := append([]string{"--zookeeper", m.Addr}, ours.flags...)
+	for _, fault := range []string{"pause", "kill-connection"} {
+		onYours(t, lockcheck, "liveness", words("run", servers, "--worker", worker, "--fault", fault)...)
+	}
+	if list, err := h.GetChildren(t.Context(), time.Second, "/", false); err != nil || !slices.Equal(list, []string{"zookeeper"}) {
+		t.Errorf("the nodes are %q (%v)", list, err)
+	}
+	without := []string{"--zookeeper", m.Addr, "--tls", "--tls-name", "zk.test", "--tls-ca", ours.ca}
+	r := command(t, lockcheck, words("run", without, "--worker", worker, "--on", "external", "--out", t.TempDir())...)
+	if r.code != unavailable {
+		t.Errorf("without a certificate: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }
 
