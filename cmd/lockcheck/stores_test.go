@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/worker"
 	"github.com/lockcheck/lockcheck/locks"
 )
@@ -53,5 +56,40 @@ func TestWorkersForEveryStore(t *testing.T) {
 			command(t, lockcheck, "replay", "--allow-worker", plans[0], "--promise", "liveness", "--out", t.TempDir()).
 				wants(t, held, "liveness         valid")
 		})
+	}
+}
+
+// One suite tests workers on all stores. Each cell goes on until a run has tested its promise.
+func TestASuiteOfEveryStore(t *testing.T) {
+	t.Parallel()
+	lockcheck := binary(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	text := "lockcheck: 1\nregressions: " + filepath.Join(dir, "past") + "\nlocks:\n"
+	stores := []struct{ store, lock, promise string }{
+		{"redis", "redis-set-lua", "lease-exclusion"},
+		{"redlock", "redlock", "lease-exclusion"},
+		{"zookeeper", "zk-recipe", "liveness"},
+		{"mysql", "mysql-get-lock", "liveness"},
+	}
+	for _, s := range stores {
+		text += fmt.Sprintf("  - {name: on-%s, worker: %s %s %s, store: %[1]s, faults: pause, faults-per-run: 1, clients: 3, acquires: 6, promises: %[5]s}\n",
+			s.store, self, storeWorker, s.lock, s.promise)
+	}
+	file, out := filepath.Join(dir, "lockcheck.yaml"), filepath.Join(dir, "out")
+	write(t, file, text)
+	command(t, lockcheck, "suite", file, "--out", out).wants(t, held)
+	doc, err := results.Read(out)
+	if err != nil || len(doc.Cells) != len(stores) {
+		t.Fatalf("%+v (%v)", doc, err)
+	}
+	for i, s := range stores {
+		c := &doc.Cells[i]
+		if p := c.Property(checker.Property(s.promise)); c.Verdict != results.Held || p.Outcome != checker.Valid.String() {
+			t.Errorf("%s: %s, and %s is %s", c.Name, c.Verdict, s.promise, p.Outcome)
+		}
 	}
 }
