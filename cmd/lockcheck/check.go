@@ -69,7 +69,7 @@ type checkFlags struct {
 
 	promised                      []string
 	model, failedRelease, okFalse string
-	memory                        byteSize
+	memory                        ask.Size
 }
 
 func (f *checkFlags) define(cmd *cobra.Command) {
@@ -109,7 +109,7 @@ func (f *checkFlags) request(changed func(flag string) bool) (c judging.Request,
 		c.Reading.OKFalse = map[string]formats.OKFalse{judging.OKRefused: formats.OKFalseRefused, judging.OKGranted: formats.OKFalseGranted}[f.okFalse]
 	}
 	c.Reading.LockFrom = strings.TrimPrefix(c.Reading.LockFrom, ":")
-	timeout := duration(c.Options.Timeout)
+	timeout := ask.Duration(c.Options.Timeout)
 	c.Limits = fmt.Sprintf("--timeout and --memory set how far it goes; they were %s and %s.", &timeout, &f.memory)
 	c.Chosen = changed("strict-try") || changed("failed-release")
 	return c, f.fit(changed, &c)

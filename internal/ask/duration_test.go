@@ -1,4 +1,4 @@
-package main
+package ask
 
 import (
 	"testing"
@@ -23,7 +23,7 @@ func TestDurationsAreSaidAsTheyAreTyped(t *testing.T) {
 		{"soon", -1, ""},
 		{"", -1, ""},
 	} {
-		var d duration
+		var d Duration
 		err := d.Set(tt.text)
 		if tt.want < 0 {
 			if err == nil {

@@ -1,4 +1,4 @@
-package main
+package ask
 
 import "testing"
 
@@ -27,7 +27,7 @@ func TestSizesAreReadWithTheirUnits(t *testing.T) {
 		{"1e30GB", -1, ""},
 		{"ten MB", -1, ""},
 	} {
-		var s byteSize
+		var s Size
 		err := s.Set(tt.text)
 		if tt.want < 0 {
 			if err == nil {
