@@ -20,7 +20,7 @@ const module = "github.com/lockcheck/lockcheck/"
 
 // rooms are the packages from the ground up: each may import those before it.
 var rooms = []string{
-	"examples", "internal/alltests", "internal/rapidtest",
+	"examples", "internal/alltests", "internal/browsertest", "internal/rapidtest",
 	"history", "history/formats", "faults", "checker", "checker/models", "internal/exit", "locks", "internal/lockstest",
 	"internal/stores/redis", "internal/stores/redis/client", "internal/stores/redis/model", "internal/stores/redis/wire", "internal/stores/redis/porttest",
 	"internal/stores/zookeeper", "internal/stores/zookeeper/jute", "internal/stores/zookeeper/client", "internal/stores/zookeeper/model", "internal/stores/zookeeper/porttest", "internal/stores/zookeeper/wire",
@@ -65,7 +65,7 @@ var only = map[string][]string{
 	"internal/judging":   {"history", "history/formats", "checker", "checker/models", "internal/exit", "internal/names", "internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/ask"},
 	"internal/merge":     {"internal/exit", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir"},
 	"internal/replay":    {"history", "checker", "internal/catalogue", "internal/endpoints", "internal/exit", "internal/names", "internal/harness", "internal/rundir", "internal/terminal", "internal/outdir", "internal/batch", "internal/ask", "internal/summary", "internal/judging"},
-	"internal/cases":     {"checker", "faults", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/layout", "internal/rundir", "internal/batch", "internal/ask", "internal/summary", "internal/judging", "internal/terminal"},
+	"internal/cases":     {"checker", "faults", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/layout", "internal/rundir", "internal/batch", "internal/ask", "internal/summary", "internal/judging", "internal/terminal", "internal/results", "internal/index"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/index"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
@@ -147,6 +148,9 @@ func TestTheWorkflowsStepsRunAsTheyStand(t *testing.T) {
 			if d.Shards == nil || len(d.Shards.Have) != len(shards) || d.Runs%400 != 0 {
 				t.Errorf("%d runs of the shards %+v", d.Runs, d.Shards)
 			}
+			if _, err := os.Stat(filepath.Join(r.artifacts, "lockcheck", index.File)); err != nil || !strings.Contains(r.summary.String(), "](https://github.example/artifacts/lockcheck)**") {
+				t.Errorf("the pages are not linked, %v, in\n%s", err, r.summary.String())
+			}
 			if junit := written(t, filepath.Join(r.artifacts, "lockcheck", "junit.xml")); !strings.Contains(junit, "<testsuites") {
 				t.Errorf("junit.xml is\n%s", junit)
 			}
@@ -263,6 +267,9 @@ func TestTheActionUsesTheLockcheckThatIsThere(t *testing.T) {
 	path := lockcheck(t, runtime.GOOS) + string(os.PathListSeparator) + r.path
 	if r.action(t, map[string]string{"out": "lockcheck.yaml/out"}, path) || r.values["outputs.exit-code"] != "4" {
 		t.Errorf("where nothing can be written: exit-code %q\n%s", r.values["outputs.exit-code"], r.said.String())
+	}
+	if strings.Contains(r.summary.String(), "Pages of all cells") {
+		t.Errorf("pages are linked that are not there:\n%s", r.summary.String())
 	}
 	if ok := r.action(t, map[string]string{"arguments": "--runs 40 --seed 7", "out": "some where"}, path); !ok {
 		t.Fatalf("with one:\n%s", r.said.String())

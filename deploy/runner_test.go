@@ -19,6 +19,7 @@ type runner struct {
 	path      string            // PATH at the start of a job
 	values    map[string]string // of expressions
 	said      strings.Builder
+	summary   strings.Builder // of the job
 }
 
 var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
@@ -62,6 +63,9 @@ func (r *runner) steps(t *testing.T, steps []step, values map[string]string, pat
 		case "actions/checkout": // the directory is complete already
 		case "actions/upload-artifact":
 			r.copy(t, filepath.Join(r.dir, with["path"]), filepath.Join(r.artifacts, with["name"]))
+			if _, err := os.Stat(filepath.Join(r.artifacts, with["name"])); err == nil {
+				values[fmt.Sprintf("steps.%s.outputs.artifact-url", s.ID)] = "https://github.example/artifacts/" + with["name"]
+			}
 		case "actions/download-artifact":
 			found, err := filepath.Glob(filepath.Join(r.artifacts, with["pattern"]))
 			must(t, err)
@@ -125,6 +129,7 @@ func (r *runner) script(t *testing.T, s step, values map[string]string, path str
 	for line := range strings.Lines(written(t, paths)) {
 		path = strings.TrimSpace(line) + string(os.PathListSeparator) + path
 	}
+	r.summary.WriteString(written(t, summary))
 	return path, code == 0
 }
 

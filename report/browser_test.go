@@ -2,76 +2,26 @@ package report_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/accessibility"
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lockcheck/lockcheck/internal/alltests"
+	"github.com/lockcheck/lockcheck/internal/browsertest"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
-
-// browser starts Chromium. What a page requests and the errors of its script are
-// mistakes. The test is skipped without Chromium, unless all tests are wanted.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		if alltests.Wanted() {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	profile, err := os.MkdirTemp("", "lockcheck-chromium-*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { // its processes may write up to their end
-		for end := time.Now().Add(time.Minute); os.RemoveAll(profile) != nil; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Errorf("%s stays", profile)
-				return
-			}
-		}
-	})
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(2*time.Minute))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	whole := ctx
-	t.Cleanup(func() { chromedp.Cancel(whole) }) // waits for its end
-	ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
-	t.Cleanup(cancel)
-	chromedp.ListenTarget(ctx, func(e any) {
-		switch e := e.(type) {
-		case *runtime.EventExceptionThrown:
-			t.Errorf("an error of the script: %s", e.ExceptionDetails.Error())
-		case *network.EventRequestWillBeSent:
-			if u := e.Request.URL; !strings.HasPrefix(u, "file:") && !strings.HasPrefix(u, "data:") {
-				t.Errorf("a request: %s", u)
-			}
-		}
-	})
-	return ctx
-}
 
 // written keeps the flawed run of a case, and returns its page.
 func written(t *testing.T, id string) string {
@@ -106,7 +56,7 @@ var pages = []string{
 // and in dark, and its controls work.
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
-	ctx := browser(t)
+	ctx := browsertest.Start(t)
 	script := func(js string, into any) chromedp.Action { return chromedp.Evaluate(js, into) }
 	for _, id := range pages {
 		url := written(t, id)
@@ -164,7 +114,7 @@ func TestPagesInABrowser(t *testing.T) {
 // Without scripts the verdict, the picture and the story are there.
 func TestPagesWithoutScripts(t *testing.T) {
 	t.Parallel()
-	ctx := browser(t)
+	ctx := browsertest.Start(t)
 	var said string
 	var hold float64
 	err := chromedp.Run(ctx, emulation.SetScriptExecutionDisabled(true), chromedp.EmulateViewport(1280, 800), chromedp.Navigate(written(t, "redis-get-del-race")),
@@ -185,23 +135,14 @@ func TestPagesWithoutScripts(t *testing.T) {
 // Whoever cannot see the picture gets names of its lanes, bars and buttons.
 func TestPagesCanBeHeard(t *testing.T) {
 	t.Parallel()
-	ctx := browser(t)
-	var tree struct {
-		Nodes []struct{ Role, Name struct{ Value any } }
-	}
-	err := chromedp.Run(ctx, chromedp.Navigate(written(t, "redis-get-del-race")), chromedp.ActionFunc(func(ctx context.Context) error {
-		var text jsontext.Value // the library does not know all words of this Chromium
-		if err := cdp.Execute(ctx, accessibility.CommandGetFullAXTree, nil, &text); err != nil {
-			return err
-		}
-		return json.Unmarshal(text, &tree)
-	}))
+	ctx := browsertest.Start(t)
+	nodes, err := browsertest.Hear(ctx, written(t, "redis-get-del-race"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	heard := map[string]bool{}
-	for _, n := range tree.Nodes {
-		role, name := fmt.Sprint(n.Role.Value), fmt.Sprint(n.Name.Value)
+	for _, n := range nodes {
+		role, name := n.Role, n.Name
 		heard[role+" "+name] = true
 		if name == "" && (role == "button" || role == "link" || role == "slider" || role == "image" || role == "checkbox" || role == "searchbox") {
 			t.Errorf("a %s without a name", role)

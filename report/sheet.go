@@ -13,13 +13,14 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// The page: a template, its style and its script. Nothing else is loaded.
+// The page: its head, its template, its style and its script. Nothing else is loaded.
 var (
 	//go:embed web/run.html
 	runHTML string
-	// Style is the style of all pages.
+	//go:embed web/head.html
+	headHTML string
 	//go:embed web/page.css
-	Style string
+	pageCSS string
 	//go:embed web/run.js
 	runJS string
 )
@@ -43,11 +44,19 @@ func Page(w io.Writer, h *history.History, verdicts []checker.Verdict, o PageOpt
 	return pageTemplate.Execute(w, newSheet(h, verdicts, o))
 }
 
-var pageTemplate = template.Must(template.New("run").Funcs(template.FuncMap{
-	"css": func() template.CSS { return template.CSS(Style) },
+var pageTemplate = Template(runHTML, template.FuncMap{
 	"js":  func() template.JS { return template.JS(runJS) },
 	"pct": func(x float64) string { return fmt.Sprintf("%.3f%%", x) },
-}).Parse(runHTML))
+})
+
+// Template returns the template of a page. Its text can use these templates: "head", the
+// begin of every page; "policy", by which the page loads nothing; and "style". Its function
+// "shown" makes any text fit for a page, and "name" a name in a narrow place. It panics if
+// the text is wrong.
+func Template(text string, funcs template.FuncMap) *template.Template {
+	common := template.FuncMap{"css": func() template.CSS { return template.CSS(pageCSS) }, "shown": shown, "name": name}
+	return template.Must(template.Must(template.New("page").Funcs(common).Funcs(funcs).Parse(headHTML)).Parse(text))
+}
 
 // sheet is the content of a page, in the order in which it is shown.
 type sheet struct {

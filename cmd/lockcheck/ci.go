@@ -132,7 +132,7 @@ func (a *app) unopened(d *results.Document, ids []string, batches map[string]*ex
 	if err := a.Out.Clear(&d.Head); err != nil {
 		return err
 	}
-	return a.conclude(d, a.leaveShard(d, nil))
+	return a.conclude(d, a.leave(d, nil))
 }
 
 // storyOf returns the story file of a counterexample, that of the minimised run if

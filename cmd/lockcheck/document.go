@@ -13,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/environments"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/index"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -59,26 +60,25 @@ func (a *app) conclude(d *results.Document, failed error) error {
 	return cmp.Or(failed, exit.With(d.ExitCode))
 }
 
-// leaveShard writes the result of a shard like saveShard, and prints that it is a
-// shard.
-func (a *app) leaveShard(d *results.Document, failed error) error {
-	err := a.saveShard(d, failed)
+// leave saves a result, and prints that it is a shard, if it is.
+func (a *app) leave(d *results.Document, failed error) error {
+	err := a.save(d, failed)
 	if err == nil {
 		a.Shard(d.Shards)
 	}
 	return err
 }
 
-// saveShard writes the result of a shard to the directory for output. failed is the
-// error that ended it early, or nil.
-func (a *app) saveShard(d *results.Document, failed error) error {
-	if d.Shards == nil {
-		return nil
-	}
+// save writes the page of a result to the directory for output, and of a shard the
+// result. failed is the error that ended it early, or nil.
+func (a *app) save(d *results.Document, failed error) error {
 	if d.Interrupted || failed != nil {
 		d.Shards.Interrupt()
 	}
 	a.Out.TakeEarlier(d, &a.baseline, a.Say)
 	d.DecideAfter(failed)
+	if d.Shards == nil {
+		return a.Out.Show(index.Of(a.Out.Path, d))
+	}
 	return a.Out.Leave(d)
 }

@@ -82,6 +82,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		return err
 	})
 	ended()
+	a.Out.End()
 	lost := a.Stdout.Lost() // lost output gets a message even after other errors
 	if ctx.Err() == nil {
 		a.annotate(cmp.Or(err, lost))

@@ -113,7 +113,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if gone == nil {
 		doc.Seconds, doc.Interrupted = time.Since(start).Seconds(), p.Interrupted()
 	}
-	failed = cmp.Or(failed, a.saveShard(doc, ended))
+	failed = cmp.Or(failed, a.save(doc, ended))
 	doc.DecideAfter(failed)
 	if a.JSON || gone == nil && (failed == nil || len(doc.Cells) > 0) {
 		if err := a.Document(doc, f.markdown); err != nil {

@@ -176,7 +176,7 @@ func (a *app) runEach(p *batch.Runner, ids []string, doc *results.Document, run 
 	}
 	doc.Seconds, doc.Interrupted = time.Since(start).Seconds(), p.Interrupted()
 	a.baseline.Compare(doc)
-	failed = cmp.Or(failed, a.leaveShard(doc, failed))
+	failed = cmp.Or(failed, a.leave(doc, failed))
 	a.Baseline(doc)
 	return a.conclude(doc, failed)
 }

@@ -3,6 +3,7 @@
 package cases
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/index"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/summary"
 )
@@ -82,6 +84,10 @@ func (to *Stage) Reproduce(p *batch.Runner, ids []string, named, tells func(id s
 	doc := Document{Schema: 1, Cases: []Result{}}
 	code, ok, skipped := exit.Held, 0, 0
 	summary := slices.ContainsFunc(ids, func(id string) bool { return !tells(id) })
+	if err := to.Out.Clear(&head); err != nil {
+		return err
+	}
+	var rows []index.Row
 	for i, id := range ids {
 		if p.Interrupted() {
 			doc.Left = len(ids) - i
@@ -91,6 +97,7 @@ func (to *Stage) Reproduce(p *batch.Runner, ids []string, named, tells func(id s
 		if why := p.Impossible(&c); why != "" {
 			skipped++
 			doc.Cases = append(doc.Cases, Result{ID: id, Kind: string(c.Kind), Lock: c.Setup.Lock, On: p.Name(), Violated: []string{}, Remedy: "none", Reason: why})
+			rows = append(rows, to.rowOf(nil, &doc.Cases[len(doc.Cases)-1]))
 			if tells(id) {
 				to.impossible(p, id, why)
 			}
@@ -111,7 +118,7 @@ func (to *Stage) Reproduce(p *batch.Runner, ids []string, named, tells func(id s
 			return err
 		}
 		result := newCaseResult(r, again)
-		doc.Cases = append(doc.Cases, result)
+		doc.Cases, rows = append(doc.Cases, result), append(rows, to.rowOf(r, &result))
 		switch {
 		case result.AsDocumented():
 			ok++
@@ -140,7 +147,7 @@ func (to *Stage) Reproduce(p *batch.Runner, ids []string, named, tells func(id s
 	if len(doc.Cases) == skipped {
 		code = exit.Worse(code, exit.Unproven)
 	}
-	return exit.With(code)
+	return cmp.Or(to.page(&doc, rows, code), exit.With(code))
 }
 
 // missing says how much of the result is missing because of an interrupt.

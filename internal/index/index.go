@@ -3,11 +3,9 @@
 package index
 
 import (
-	"bytes"
 	"cmp"
-	_ "embed"
 	"fmt"
-	"html/template"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,106 +14,93 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
-	"github.com/lockcheck/lockcheck/report"
 )
 
-// File is the name of the page in a directory of results.
-const File = "index.html"
-
-//go:embed web/index.html
-var indexHTML string
-
-var indexTemplate = template.Must(template.New("index").Funcs(template.FuncMap{
-	"css": func() template.CSS { return template.CSS(report.Style) },
-}).Parse(indexHTML))
-
-// content is the content of the page.
-type content struct {
-	*results.Document
-	Sign, Tone string
-	Rows       []row
-	Past       []pastViolations
-}
-
-// row is a cell.
-type row struct {
-	*results.Cell
-	Sign, Tone, Struck, Reach string
-	Broken                    []violation
-}
-
-// violation is a violated property of a cell. Page is empty if no run is kept.
-type violation struct {
-	*results.PropertyResult
-	Page, Mark string
-	Count      string // of runs
-}
-
-// pastViolations are violations beside those of the baseline.
-type pastViolations struct {
-	What string
-	List []results.Violation
-}
-
-// signs are how verdicts are shown; the others have none.
-var signs = map[results.Verdict][2]string{
-	results.Held: {"✓", "good"}, results.Violated: {"✗", "bad"}, results.Known: {"✗", "warn"}, results.Inconclusive: {"?", "warn"}, results.Unavailable: {"!", "warn"},
-}
-
-// urgent orders the rows; other verdicts come last.
-var urgent = map[results.Verdict]int{results.Violated: -4, results.Inconclusive: -3, results.Unavailable: -2, results.Known: -1}
-
-// Write writes the page of a document to its directory of results.
-func Write(dir string, d *results.Document) error {
-	page, err := page(dir, d)
-	if err != nil {
-		return err
+// Of returns the content of the page of a document in this directory of results.
+func Of(dir string, d *results.Document) *Page {
+	p := &Page{Head: HeadOf(&d.Head)}
+	p.Result, p.Reason, p.Runs, p.Cells, p.Seed = string(d.Verdict), d.Reason, d.Runs, len(d.Cells), d.Seed
+	if d.Interrupted {
+		p.Reason = strings.TrimPrefix(p.Reason+"; interrupted", "; ")
 	}
-	return rundir.WriteFile(filepath.Join(dir, File), page)
-}
-
-func page(dir string, d *results.Document) ([]byte, error) {
-	x := content{Document: d, Sign: signs[d.Verdict][0], Tone: signs[d.Verdict][1]}
 	for i := range d.Cells {
-		c := &d.Cells[i]
-		r := row{Cell: c, Sign: signs[c.Verdict][0], Tone: signs[c.Verdict][1], Struck: cmp.Or(strings.Join(c.Faults, ", "), "none")}
-		if c.Properties != nil {
-			var reached []string
-			for _, h := range c.HazardsReached() {
-				reached = append(reached, fmt.Sprintf("%s: %s in %d", cmp.Or(h.Fault, "none"), h.Reached, h.Runs))
+		p.Rows = append(p.Rows, rowOf(dir, d, &d.Cells[i]))
+		for _, v := range p.Rows[i].Broken {
+			if v.Mark != expected && !slices.Contains(p.Violated, v.Property) {
+				p.Violated = append(p.Violated, v.Property)
 			}
-			r.Reach = strings.Join(reached, "; ")
 		}
-		for k := range c.Properties {
-			p := &c.Properties[k]
-			if !p.Is(checker.Violated) {
-				continue
-			}
-			v := violation{PropertyResult: p, Count: names.Count(p.Runs[checker.Violated.String()].Count, "run")}
-			switch {
-			case p.Known:
-				v.Mark = "known"
-			case p.Promised && d.Baseline != nil:
-				v.Mark = "new"
-			case !p.Promised:
-				v.Mark = "not promised"
-			}
-			if p.Counterexample != nil {
-				kept := cmp.Or(p.Shrunk, p.File)
-				file := filepath.Join(filepath.Dir(kept), rundir.PageFile)
-				if rel, err := filepath.Rel(dir, file); kept != "" && err == nil && rundir.Exists(file) {
-					v.Page = filepath.ToSlash(rel)
-				}
-			}
-			r.Broken = append(r.Broken, v)
-		}
-		x.Rows = append(x.Rows, r)
 	}
-	slices.SortStableFunc(x.Rows, func(a, b row) int { return cmp.Compare(urgent[a.Verdict], urgent[b.Verdict]) })
 	if b := d.Baseline; b != nil {
-		x.Past = []pastViolations{{"No longer found", b.Gone}, {"Could not be found by these runs", b.Unseen}}
+		p.Baseline = &Baseline{b.File, len(b.New), len(b.Known), len(b.Gone), len(b.Unseen)}
+		p.Past = []Past{{"No longer found", b.Gone}, {"Could not be found by these runs", b.Unseen}}
 	}
-	var text bytes.Buffer
-	err := indexTemplate.Execute(&text, x)
-	return text.Bytes(), err
+	return p
+}
+
+// HeadOf returns the head of the page of a command that has no result yet.
+func HeadOf(h *results.Head) Head {
+	return Head{Command: h.Command, Arguments: h.Settings["arguments"], Version: h.Version, Result: Running}
+}
+
+func rowOf(dir string, d *results.Document, c *results.Cell) Row {
+	r := Row{Name: c.Name, Lock: c.Lock, Faults: c.Faults, On: c.On, Result: string(c.Verdict), Reason: c.Reason, Runs: c.Runs, Seed: c.Seed}
+	if c.Properties != nil {
+		for _, h := range c.HazardsReached() {
+			r.Reached = append(r.Reached, fmt.Sprintf("%s: %s in %s", cmp.Or(h.Fault, names.None), h.Reached, names.Count(h.Runs, "run")))
+		}
+	}
+	for k := range c.Properties {
+		p := &c.Properties[k]
+		if !p.Is(checker.Violated) {
+			continue
+		}
+		v := Violation{Property: string(p.Property), Words: "in " + names.Count(p.Runs[checker.Violated.String()].Count, "run"), Mark: mark(d, c, p)}
+		if x := p.Counterexample; x != nil {
+			v.Words += fmt.Sprintf(", seed %d", x.Seed)
+			v.Page = Link(dir, cmp.Or(x.Shrunk, x.File))
+			if !v.Aside() {
+				v.Sentence = x.Sentence
+			}
+			if x.Shrunk != "" {
+				v.Found = Link(dir, x.File)
+			}
+		}
+		r.Broken = append(r.Broken, v)
+	}
+	return r
+}
+
+// Marks of violations that do not count.
+const (
+	expected    = "expected" // by the matrix
+	notPromised = "not promised"
+)
+
+// mark says what a violation means for the result, in a word or two, or "".
+func mark(d *results.Document, c *results.Cell, p *results.PropertyResult) string {
+	switch {
+	case c.Expected != nil && slices.Contains(c.Expected.May, p.Property):
+		return expected
+	case c.Expected != nil:
+		return "unexpected"
+	case p.Known:
+		return "known"
+	case !p.Promised:
+		return notPromised
+	case d.Baseline != nil:
+		return "new"
+	}
+	return ""
+}
+
+// Link returns the link from a directory of results to the page beside a file of a run,
+// or "" if there is none.
+func Link(dir, file string) string {
+	page := filepath.Join(filepath.Dir(file), rundir.PageFile)
+	rel, err := filepath.Rel(dir, page)
+	if file == "" || err != nil || !rundir.Exists(page) {
+		return ""
+	}
+	return (&url.URL{Path: filepath.ToSlash(rel)}).String()
 }

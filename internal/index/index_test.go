@@ -37,7 +37,7 @@ func TestIndex(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(run, "report.html"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(dir, d); err != nil {
+	if err := Of(dir, d).Write(filepath.Join(dir, File)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, File))
@@ -46,14 +46,14 @@ func TestIndex(t *testing.T) {
 	}
 	page := string(text)
 	for _, want := range []string{
-		`<a href="cell/run/report.html">exclusion</a> in 3 runs, seed 7 (new)`, "ownership in 3 runs, seed 7 (known)", "liveness in 3 runs, seed 7 (not promised)",
+		`<a href="cell/run/report.html">exclusion</a> <b>new</b> <small>in 3 runs, seed 7</small>`, "ownership <b>known</b> <small>in 3 runs, seed 7</small>", "liveness <b>not promised</b> <small>in 3 runs, seed 7</small>",
 		"&lt;script&gt;", "c1 &lt;b&gt;held", "No longer found", "<bdi>old</bdi>: fencing",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in\n%s", want, page[strings.Index(page, "<body>"):])
 		}
 	}
-	if order := regexp.MustCompile(`data-verdict="(\w+)"`).FindAllString(page, -1); !slices.Equal(order, []string{`data-verdict="violated"`, `data-verdict="held"`}) {
+	if order := regexp.MustCompile(`data-result="(\w+)`).FindAllString(page, -1); !slices.Equal(order, []string{`data-result="violated`, `data-result="held`}) {
 		t.Errorf("the order is %q", order)
 	}
 }

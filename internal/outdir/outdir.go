@@ -29,6 +29,7 @@ import (
 type Dir struct {
 	Path    string
 	earlier *results.Document // earlier result of the same shard with a violation, or nil. See Clear
+	going   *going            // nil: no command is under way
 }
 
 // CanKeep returns an error if the directory for output cannot be written to, before the
@@ -55,8 +56,8 @@ func (d *Dir) CanKeep() error {
 // OwnResult returns an error if the result.json of a directory for output, or its page, is
 // not one of lockcheck's.
 func OwnResult(dir string) error {
-	if err := rundir.Page.MayReplace(filepath.Join(dir, index.File)); err != nil {
-		return exit.Errorf(exit.Usage, "cannot write to --out: %s: %w", filepath.Join(dir, index.File), err)
+	if err := ownPage(filepath.Join(dir, index.File)); err != nil {
+		return err
 	}
 	file := filepath.Join(dir, results.File)
 	text, err := os.ReadFile(file)
@@ -100,31 +101,23 @@ func (d *Dir) Reserve(command string, s explore.Shard) error {
 }
 
 // Clear removes the result that an earlier try of the same command left, right
-// before the first run. A killed command must not leave an old result behind; a usage
-// error must not delete it. One result stays until the new one replaces it: that of an
-// incomplete try of the same shard with a violation, because the new result will
-// include that violation.
+// before the first run, and writes a page that says that the command is running. A
+// killed command must not leave an old result behind; a usage error must not delete it.
+// One result stays until the new one replaces it: that of an incomplete try of the same
+// shard with a violation, because the new result will include that violation.
 func (d *Dir) Clear(now *results.Head) error {
-	file := filepath.Join(d.Path, results.File)
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err := OwnResult(d.Path); err != nil {
 		return err
 	}
-	if was := HeadIn(d.Path); was.Command != "" && was.Command != now.Command {
-		return nil
-	}
-	if was, err := results.Read(d.Path); err == nil && now.Shards != nil && was.SameShard(now) && slices.ContainsFunc(was.Cells, func(c results.Cell) bool { return c.Breaks() }) {
-		d.earlier = was
-		return nil
-	}
-	for _, name := range []string{index.File, results.File} { // the page is never alone
-		if err := os.Remove(filepath.Join(d.Path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	there := HeadIn(d.Path)
+	if there.Command == now.Command {
+		if was, err := results.Read(d.Path); err == nil && now.Shards != nil && was.SameShard(now) && slices.ContainsFunc(was.Cells, func(c results.Cell) bool { return c.Breaks() }) {
+			d.earlier = was
+		} else if err := os.Remove(filepath.Join(d.Path, results.File)); err != nil {
 			return Unwritable(err)
 		}
 	}
-	return nil
+	return d.begin(index.Path(d.Path, now.Command, there), now)
 }
 
 // Run returns the directory for the files of a run. A run on real servers does not
@@ -187,15 +180,12 @@ func Unwritable(err error) error {
 // result is printed in spite of such an error.
 func Unkept(err error) bool { return exit.Code(err) == exit.Usage }
 
-// Leave writes the result of a command to the directory for output.
+// Leave writes the result of a command, and its page, to the directory for output.
 func (d *Dir) Leave(doc *results.Document) error {
 	if err := results.Write(d.Path, doc); err != nil {
 		return Unwritable(err)
 	}
-	if err := index.Write(d.Path, doc); err != nil {
-		return Unwritable(err)
-	}
-	return nil
+	return d.Show(index.Of(d.Path, doc))
 }
 
 // The files of a run that had two outcomes, beside its schedule.
