@@ -20,7 +20,7 @@ import (
 func Of(dir string, d *results.Document) *Page {
 	p := &Page{Head: HeadOf(&d.Head)}
 	p.Result, p.Reason, p.Runs, p.Cells, p.Seed = string(d.Verdict), d.Reason, d.Runs, len(d.Cells), d.Seed
-	if d.Interrupted {
+	if d.Interrupted && !strings.Contains(p.Reason, "interrupted") {
 		p.Reason = strings.TrimPrefix(p.Reason+"; interrupted", "; ")
 	}
 	for i := range d.Cells {
