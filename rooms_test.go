@@ -28,7 +28,7 @@ var rooms = []string{
 	"locks/redis", "locks/zookeeper", "locks/mysql", "workloads", "internal/catalogue", "internal/endpoints", "internal/names",
 	"internal/env", "internal/harness", "internal/explore",
 	"internal/sim", "internal/userlock", "internal/bubble", "internal/bubble/bubbletest", "internal/worker", "internal/workercheck", "internal/clients", "internal/external", "internal/docker", "internal/docker/dockertest",
-	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/index", "internal/outdir", "internal/batch", "internal/gotest", "internal/environments", "internal/suite", "internal/ask", "internal/suiterun", "internal/summary", "internal/judging", "internal/merge", "internal/replay", "internal/cases", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
+	"internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/index", "internal/outdir", "internal/batch", "internal/gotest", "internal/environments", "internal/suite", "internal/ask", "internal/suiterun", "internal/summary", "internal/judging", "internal/merge", "internal/replay", "internal/cases", "internal/serve", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
 	"cmd/lockcheck", "cmd/release", ".", "docker",
 }
 
@@ -66,6 +66,7 @@ var only = map[string][]string{
 	"internal/merge":     {"internal/exit", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir"},
 	"internal/replay":    {"history", "checker", "internal/catalogue", "internal/endpoints", "internal/exit", "internal/names", "internal/harness", "internal/rundir", "internal/terminal", "internal/outdir", "internal/batch", "internal/ask", "internal/summary", "internal/judging"},
 	"internal/cases":     {"checker", "faults", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/layout", "internal/rundir", "internal/batch", "internal/ask", "internal/summary", "internal/judging", "internal/terminal", "internal/results", "internal/index"},
+	"internal/serve":     {"checker", "internal/exit", "internal/names", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/index", "internal/outdir"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},
 }

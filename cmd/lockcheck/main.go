@@ -84,7 +84,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	ended()
 	a.Out.End()
 	lost := a.Stdout.Lost() // lost output gets a message even after other errors
-	if ctx.Err() == nil {
+	if ctx.Err() == nil || cmd.Annotations[untilInterrupt] != "" {
 		a.annotate(cmp.Or(err, lost))
 		return exit.Worse(a.Complain(err), a.Complain(lost))
 	}
@@ -100,8 +100,11 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	return exit.Interrupted
 }
 
-// keepsFiles is the annotation of commands that write files below --out.
-const keepsFiles = "keeps files"
+// Annotations of commands.
+const (
+	keepsFiles     = "keeps files"        // below --out
+	untilInterrupt = "until an interrupt" // which is how they end
+)
 
 func (a *app) root() *cobra.Command {
 	var version bool
@@ -221,7 +224,7 @@ type commandGroup struct {
 func (a *app) commandGroups() []commandGroup {
 	return []commandGroup{
 		{"Learn how locks break", []*cobra.Command{a.caseCommand(), a.matrixCommand(), a.benchCommand(), a.listCommand()}},
-		{"Look for violations", []*cobra.Command{a.runCommand(), a.replayCommand(), a.shrinkCommand(), a.checkCommand()}},
+		{"Look for violations", []*cobra.Command{a.runCommand(), a.replayCommand(), a.shrinkCommand(), a.checkCommand(), a.serveCommand()}},
 		{"Keep a lock safe in CI", []*cobra.Command{a.initCommand(), a.suiteCommand(), a.mergeCommand()}},
 		{"The rest", []*cobra.Command{a.cleanCommand(), a.versionCommand(), a.workerCommand()}},
 	}
