@@ -1,5 +1,5 @@
-// Package serve shows the pages of all results below a directory in a browser: a list,
-// which follows commands that are under way, and the files of the results.
+// Package serve shows the pages of all results below a directory in a browser. It serves
+// a list and the files of the results. The list follows commands that are under way.
 package serve
 
 import (
@@ -27,9 +27,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// Until serves the results below a directory at an address, HOST:PORT, until ctx ends. It
-// calls ready with the URL of the list. It returns an error that explains itself if the
-// directory is not there, or the address cannot be had; the end of ctx is none.
+// Until serves the results below a directory at an address, HOST:PORT, until ctx ends;
+// then it returns nil. It calls ready with the URL of the list. It returns an error for
+// the user if the directory is missing, or if it cannot listen on the address.
 func Until(ctx context.Context, dir, addr string, ready func(url string)) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -120,8 +120,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// knows reports whether requests for a host are answered. A page of another site, whose
-// name leads here, may not read results.
+// knows reports whether requests for a host are answered. Another site must not read
+// results by a name that leads to this machine (DNS rebinding).
 func (h *handler) knows(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -143,8 +143,7 @@ func served(name string) string {
 	return ""
 }
 
-// file answers with a file of a result. Any other file below the directory does not exist
-// for it.
+// file answers with a file of a result. It finds no other file.
 func (h *handler) file(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	kind := served(path.Base(name))
