@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/index"
-	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // place is a directory below which results are.
@@ -209,52 +207,6 @@ func TestAnswersHaveTheirHeaders(t *testing.T) {
 		if policy := h.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none';") {
 			t.Errorf("%s: the policy is %q", path, policy)
 		}
-	}
-}
-
-// 10,000 results are listed in under a second, each with a large result.json beside it.
-func TestManyResultsAreListedSoon(t *testing.T) {
-	p := newPlace(t)
-	page, err := (&index.Page{Head: held("suite")}).HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.write("00/0/"+index.File, string(page))
-	for i := 1; i < 10_000; i++ {
-		dir := filepath.Join(p.dir, fmt.Sprintf("%02d/%d", i%100, i))
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Link(filepath.Join(p.dir, "00/0", index.File), filepath.Join(dir, index.File)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p.write("00/0/"+results.File, "")
-	if err := os.Truncate(filepath.Join(p.dir, "00/0", results.File), 4<<30); err != nil {
-		t.Fatal(err)
-	}
-	var text string
-	took := time.Hour
-	for range 5 { // other programs may be busy
-		p.stale()
-		start := time.Now()
-		text = p.get("/", "").Body.String()
-		took = min(took, time.Since(start))
-	}
-	t.Logf("listed in %v", took)
-	if took > time.Second {
-		t.Errorf("it took %v", took)
-	}
-	for _, want := range []string{"1 to 200 of 10,000", `href="/?from=200`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %s", want)
-		}
-	}
-	if text = p.get("/?from=9900", "").Body.String(); !strings.Contains(text, "9,901 to 10,000 of 10,000") {
-		t.Error("the last ones are not there")
-	}
-	if text = p.get("/?q=57/1057+held", "").Body.String(); !strings.Contains(text, "1 to 1 of 1, among 10,000") {
-		t.Errorf("the filter finds\n%s", text[strings.Index(text, "<section"):])
 	}
 }
 
