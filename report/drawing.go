@@ -11,7 +11,7 @@ const (
 	laneName   = 2 // column of a lane's name
 	sideName   = 4 // of the name of a row that belongs to a lane
 	maxClients = 4
-	maxServers = 3
+	maxServers = 6
 )
 
 // drawing is the lanes while they are drawn.

@@ -30,21 +30,23 @@ func (p *page) lanes(s *plot) {
 	d.resource()
 	d.elsewhere()
 	d.legend()
-	d.absent()
-	if len(out) > 0 {
-		d.text(laneName, dim, "Not shown: "+several(out)+".")
-	}
+	d.absent(out)
 }
 
-// shown returns the clients that have lanes: those that the headline names, and the
-// first of the others.
+// shown returns the clients that have lanes: those that the headline names, those that
+// are granted the lock in the story, and the first of the others.
 func (p *plot) shown() []string {
-	left := max(0, len(p.clients)-maxClients)
 	list := slices.Clone(p.clients)
-	for i := len(list) - 1; i >= 0 && left > 0; i-- {
-		if !strings.Contains(p.title, list[i]) {
-			list = slices.Delete(list, i, i+1)
-			left--
+	for _, dispensable := range []func(client string) bool{
+		func(client string) bool {
+			return !slices.ContainsFunc(p.moments, func(m moment) bool { return m.gets && m.actor == client })
+		},
+		func(string) bool { return true },
+	} {
+		for i := len(list) - 1; i >= 0 && len(list) > maxClients; i-- {
+			if !strings.Contains(p.title, list[i]) && dispensable(list[i]) {
+				list = slices.Delete(list, i, i+1)
+			}
 		}
 	}
 	return list[:min(len(list), maxClients)]

@@ -1,9 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 )
 
 // signsOfLanes are explained below the lanes, where they were used.
@@ -51,22 +52,28 @@ func (d *drawing) legend() {
 	}
 }
 
-// absent names the clients that are not in the picture.
-func (d *drawing) absent() {
-	others := map[string]bool{}
+// absent names the clients that are not in the picture, and the servers that are left out.
+func (d *drawing) absent(servers []string) {
+	var missing []string
 	for _, o := range d.plot.d.all {
-		if !slices.Contains(d.clients, o.client) {
-			others[o.client] = true
+		if !slices.Contains(d.clients, o.client) && !slices.Contains(missing, o.client) {
+			missing = append(missing, o.client)
 		}
 	}
-	switch n := len(others); n {
-	case 0:
-	case 1:
-		d.text(laneName, dim, "Not shown: "+slices.Collect(maps.Keys(others))[0]+".")
-	default:
-		d.text(laneName, dim, fmt.Sprintf("Not shown: %d other clients.", n))
+	slices.SortFunc(missing, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+	if n := len(missing); n > maxAbsent {
+		missing = []string{fmt.Sprintf("%d other clients", n)}
+	}
+	if len(servers) > 0 {
+		missing = append(missing, several(servers))
+	}
+	if len(missing) > 0 {
+		d.text(laneName, dim, "Not shown: "+list(missing)+".")
 	}
 }
+
+// maxAbsent is the largest number of clients without a lane that a story names.
+const maxAbsent = 3
 
 // moments lists what happened, by the numbers in the lanes.
 func (p *page) moments(s *plot) {

@@ -133,8 +133,12 @@ func (p *page) run(run *history.History) {
 	case history.FencingWrites:
 		add("fencing of writes")
 	}
-	if h.Servers != "" {
-		add(h.Servers)
+	servers := h.Servers
+	if more, ok := strings.CutPrefix(cmp.Or(servers, "servers"), "servers"); ok && h.Nodes > 1 {
+		servers = fmt.Sprintf("%d servers%s", h.Nodes, more)
+	}
+	if servers != "" {
+		add(servers)
 	}
 	if h.On != "" {
 		add("on " + h.On)
