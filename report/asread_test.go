@@ -425,4 +425,18 @@ var asRead = []truth{
 		},
 		nil,
 	},
+	{
+		"a session that ended long after the point at which that began", "", `{"lockcheck":1,"version":"1","on":"docker","lease_ms":1000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"mysql-1","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1}
+{"time":10000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":20000000,"process":"nemesis","type":"info","f":"session-expiry","id":1,"on":["c1"],"point":"c2 acquire: after request 1, SELECT"}
+{"time":500000000,"process":"mysql-1","type":"event","f":"lose","op":1,"text":"session-over"}
+{"time":500000000,"process":"nemesis","type":"info","f":"session-expiry-done","id":1,"on":["c1"]}
+{"time":501000000,"process":"mysql-1","type":"event","f":"grant","op":4,"by":4}
+{"time":502000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2}`,
+		[]string{"after the answer to"},
+		[]string{"just after"},
+	},
 }

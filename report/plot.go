@@ -37,6 +37,7 @@ type moment struct {
 	lane   string // the lane of its number: a client, a server, the resource
 	actor  string // the client that acts; "": no client
 	who    string // the subject of its sentence
+	latest string // the subject of the last clause of did, if it has one of its own
 	did    string // the rest of the sentence; "": in the list only
 	where  string // between the time and the subject: "before its write left"
 	line   string

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -49,6 +50,7 @@ func (p *plot) told() (story []told) {
 			who = pronoun(who, last.who)
 		}
 		last = m
+		last.who = cmp.Or(m.latest, m.who)
 		story = append(story, told{m.number, lead + " " + who + " " + m.did + "."})
 	}
 	if p.coda != "" {
@@ -91,6 +93,9 @@ func (p *plot) sentences() []moment {
 				}
 				woke.did += m.did
 				woke.wakes = false
+				if pronoun(m.who, woke.who) == m.who {
+					woke.latest = m.who
+				}
 				continue
 			}
 		}

@@ -44,8 +44,12 @@ func (p *plot) surroundings() {
 			weight = detail
 		}
 		who, did := p.d.clause(f, f.Words.Past)
+		where := f.where(who, p.d.h.Header.Nodes)
+		if p.d.at(max(start, f.sure))-p.d.at(f.begins) > p.d.slack() { // the fault took its time
+			where = strings.Replace(where, "just after ", "after ", 1)
+		}
 		m := moment{
-			pos: start, lane: lane, who: who, did: did, where: f.where(who, p.d.h.Header.Nodes),
+			pos: start, lane: lane, who: who, did: did, where: where,
 			line: p.d.fill(f, f.Words.Now), weight: weight, faults: append(f.merged, f.begins), obvious: strings.HasSuffix(f.point, afterOK),
 		}
 		if p.d.blurred(f) {
