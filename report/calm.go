@@ -144,17 +144,34 @@ func (p *plot) outlived() bool {
 	return false
 }
 
+// maxAsking is the largest number of clients that ask at one time and that a story names.
+const maxAsking = 5
+
 // shared tells of clients that repeatedly split the servers among them, and which
 // client was granted the lock in the end.
 func (p *plot) shared() bool {
-	first := gap{0, p.d.last()}
+	free := gap{0, p.d.last()}
 	if len(p.d.grants) > 0 {
-		first.end = p.d.grants[0].got
+		free.end = p.d.grants[0].got
 	}
-	if len(p.d.all) == 0 || !p.split(first, 3) {
+	if len(p.d.all) == 0 || !p.split(free, 3) {
 		return false
 	}
-	p.asks(p.d.all[0])
+	var together []string
+	for _, o := range p.d.all {
+		if o.asks() && p.d.at(o.invoke) == p.d.at(p.d.all[0].invoke) {
+			p.with(o.client)
+			together = append(together, o.client)
+		}
+	}
+	first, who := p.d.all[0], list(together)
+	if n := len(together); n > maxAsking {
+		who = fmt.Sprintf("%s and %d others", together[0], n-1)
+	}
+	if len(together) > 1 {
+		p.add(happens(first.invoke, who, "asked for the lock", "ask for the lock").in(first.client))
+	}
+	p.asks(first)
 	p.next(0, "", "")
 	return true
 }
@@ -311,6 +328,7 @@ func (p *plot) returned(f *fault) {
 	}
 	for _, g := range p.d.grants {
 		if g.got > f.end && slices.ContainsFunc(g.restsOn(), func(s *stay) bool { return slices.Contains(f.on, s.home) }) {
+			p.recovers = f
 			p.granted(g, "", "")
 			return
 		}

@@ -236,6 +236,17 @@ func (p *plot) trespass(s *stay) {
 	p.ride(by)
 }
 
+// prolongs tells that a client's request prolonged another client's entry.
+func (p *plot) prolongs(s *stay, f foreign) {
+	p.with(f.by.client)
+	what := "renewal" // in the background
+	if f.by.f == history.Extend || f.by.asks() && !before(f.by.done, f.pos) {
+		what = f.by.f
+	}
+	entry := " " + s.owner() + " entry"
+	p.add(works(f.pos, s.server, f.by.client, what, "prolonged"+entry, "prolongs"+entry))
+}
+
 // refused reports whether the last acquire of o's client before o was refused.
 func (d *digest) refused(o *op) (refused bool) {
 	for _, before := range d.all {

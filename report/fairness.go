@@ -6,6 +6,21 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
+// leftover adds to the release of g that its lease was to end only afterwards, by pos: a
+// lock may count it for the next client.
+func (p *plot) leftover(g *grant, pos int) {
+	until := g.until(g.end)
+	if g.release == nil || until <= p.d.at(g.release.invoke) || until >= p.d.at(pos) {
+		return
+	}
+	for i := range p.moments {
+		if m := &p.moments[i]; m.pos == g.release.invoke && m.did != "" {
+			m.did += ", whose lease was to end at " + p.d.units.at(until)
+			m.line += ", whose lease was to end at " + p.d.units.at(until)
+		}
+	}
+}
+
 // fairness tells of a client that was overtaken in the queue. If others passed it
 // several times, the lines tell the whole story.
 func (p *plot) fairness(witness []int) bool {
@@ -42,6 +57,7 @@ func (p *plot) fairness(witness []int) bool {
 		if before(places[first], g.end) && before(g.end, y.got) { // its turn was over
 			p.with(g.client)
 			p.leaves(g, side)
+			p.leftover(g, y.got)
 			break
 		}
 	}

@@ -87,6 +87,9 @@ func (g *grant) deepened(climax int) *grant {
 func (p *plot) deepens(inner *grant) {
 	p.granted(inner, ", though it held it already", ", though it holds it")
 	s := inner.lastEntry()
-	p.add(works(s.to, s.server, inner.client, "release of that", "removed its entry"+p.still(inner.nest, s.to), "removes its entry"))
+	if o := inner.release; o != nil {
+		p.add(acts(o.invoke, inner.client, "released the inner grant", "releases the inner grant").weighing(side))
+	}
+	p.add(works(s.to, s.server, inner.client, "release of the inner grant", "removed its entry"+p.still(inner.nest, s.to), "removes its entry"))
 	p.ride(s.by)
 }

@@ -72,7 +72,19 @@ func (p *plot) grantors(entries []*stay) (by, on string) {
 		return "", ""
 	}
 	servers := several(homes(entries))
-	return " by " + servers, " on " + servers
+	by, on = " by "+servers, " on "+servers
+	if made := len(homes(entries[0].op.stays)); made <= p.d.h.Header.Nodes/2 && slices.Contains(p.d.h.Header.Observes, string(checker.Answers)) {
+		by, on = by+", "+noMajority(made), on+", no majority"
+	}
+	return by, on
+}
+
+// noMajority says of n servers that they are too few.
+func noMajority(n int) string {
+	if n == 1 {
+		return "which is no majority"
+	}
+	return "which are no majority"
 }
 
 // late reports whether a client learned of its grant long after the server gave it.
@@ -221,7 +233,7 @@ func (p *plot) answer(g *grant) (told, hears, late string) {
 		servers := serving(left)
 		entry, stays := "its entry", " stays"
 		switch {
-		case len(left) == 0 && p.d.idle(g):
+		case len(left) == 0 && (p.d.idle(g) || p.d.lent(g)):
 			return "was told yes, but removed nothing", "is told yes, but removes nothing", "yes, but it had removed nothing"
 		case len(left) == 0:
 			return "", "", yes
@@ -246,6 +258,12 @@ func (d *digest) idle(g *grant) bool {
 	return g.release.effect == none && len(g.op.stays) > 0 && slices.Contains(d.h.Header.Observes, string(checker.Answers))
 }
 
+// lent reports whether g rests on another client's entry, which its release did not remove.
+func (d *digest) lent(g *grant) bool {
+	s, _ := d.borrows(g)
+	return s != nil && s.by != g.release
+}
+
 // asks tells that a client wants the lock.
 func (p *plot) asks(o *op) { p.wants(o, side) }
 
@@ -260,6 +278,7 @@ func (p *plot) unanswered(o *op) {
 	if o.done == none || o.err == history.ErrCrashed || o.outcome != history.Fail && o.outcome != history.Info {
 		return
 	}
+	why := p.d.reason(o)
 	broken := o.err == errUnavailable || o.err == errUnknown
 	queued := p.d.queue && o.last() != nil && before(o.done, o.last().to)
 	did, does := "gave up on its acquire without knowing what had come of it", "gives up on its acquire, whose result it does not know"
@@ -267,11 +286,11 @@ func (p *plot) unanswered(o *op) {
 	case o.outcome == history.Fail:
 		did, does = "was told that it had not got the lock, although the entry was its own", "is told no, although the entry is its own"
 	case queued && broken:
-		did, does = "ended, its outcome unknown, and its node stayed in the queue", "ends, its outcome unknown; its node stays in the queue"
+		did, does = "ended, its outcome unknown"+why+", and its node stayed in the queue", "ends, its outcome unknown"+why+"; its node stays in the queue"
 	case queued:
 		did, does = "gave up on its acquire, and its node stayed in the queue", "gives up on its acquire; its node stays in the queue"
 	case broken:
-		did, does = "ended, its outcome unknown", "ends, its outcome unknown"
+		did, does = "ended, its outcome unknown"+why, "ends, its outcome unknown"+why
 	}
 	if broken && o.outcome != history.Fail {
 		p.add(works(o.done, o.client, o.client, "acquire", did, does))
@@ -292,15 +311,15 @@ func (p *plot) next(pos int, note, now string) {
 
 // ended returns in words how an acquire ended without a grant.
 func (p *plot) ended(o *op) (who, did, does string) {
+	why := p.d.reason(o)
 	switch {
 	case o.err == history.ErrHeld:
 		return o.client, "was refused the lock", "is refused the lock"
 	case o.err == history.ErrTimeout:
 		return o.client, "stopped waiting for the lock", "stops waiting for the lock"
 	case o.outcome == history.Info:
-		return possessive(o.client) + " acquire", "ended, its outcome unknown", "ends, its outcome unknown"
+		return possessive(o.client) + " acquire", "ended, its outcome unknown" + why, "ends, its outcome unknown" + why
 	}
-	why := p.d.reason(o)
 	return o.client, "ended its acquire without a grant" + why, "ends its acquire without a grant" + why
 }
 

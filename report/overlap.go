@@ -33,8 +33,12 @@ func (p *plot) together(x, y *grant) {
 	if entries := y.restsOn(); !lost && len(entries) > 0 && before(entries[len(entries)-1].to, y.got) {
 		p.loss(y, 1) // the entry went before its client had heard of it
 	}
+	if s, f := p.d.borrows(y); s != nil {
+		p.prolongs(s, f)
+	}
 	p.passed(y)
 	p.joined(x, y)
+	p.placed(y)
 	p.enters(y, x)
 	p.aftermath(x, y)
 }
@@ -81,6 +85,9 @@ func (p *plot) enters(y, x *grant) {
 	switch {
 	case x.client == y.client:
 		note, hold = ": from then on it held it twice", ": it holds it twice"
+		if p.d.opAt(p.d.h.Entries[y.got].Op) == x.op {
+			note, hold = ", by the entry that it had already"+note, ", by the entry that it has already"+hold
+		}
 	case len(p.spans) > 0:
 		note = fmt.Sprintf(": from then on %s and %s both held it", x.client, y.client)
 	}

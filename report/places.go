@@ -44,6 +44,26 @@ func (p *plot) returns(y *op) {
 	}
 }
 
+// placed tells that g's client had a place in the queue before it was granted the lock,
+// from this acquire or an earlier one. If the entries are the places, the story has it
+// already.
+func (p *plot) placed(g *grant) {
+	if p.d.queue {
+		return
+	}
+	p.weigh(side, func() {
+		n := len(p.moments)
+		if p.returns(g.op); len(p.moments) > n {
+			p.asks(g.op)
+		}
+		for pos := g.op.invoke; pos < g.got; pos++ {
+			if e := &p.d.h.Entries[pos]; e.F == history.Queued && p.d.opAt(e.Op) == g.op && p.d.units.at(e.Time) != p.d.units.at(p.d.at(g.got)) {
+				p.place(pos)
+			}
+		}
+	})
+}
+
 // place tells that a client learned of its place in the queue.
 func (p *plot) place(pos int) {
 	who := client(&p.d.h.Entries[pos])

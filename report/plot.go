@@ -24,6 +24,7 @@ type plot struct {
 	rides      []*op  // requests drawn from their invoke to their effect
 	coda       string // the last sentence, without a moment
 	whole      bool   // coda is about all of the run
+	recovers   *fault // the end of this fault of a server is part of the story, or nil
 	keeper     *grant // the grant that kept other clients out, if the story has told all about it
 	everyFault bool   // no promise was broken: the story tells of every fault, or how many more there were
 	intact     bool   // every update of the resource was computed from the value that it replaced

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -34,9 +35,29 @@ func (p *plot) queued(s *stay) {
 	p.add(m)
 }
 
-// gather merges the moments of several clients that queued up one right behind the other,
-// if there are too many moments.
+// gather merges, if there are too many moments, what one server did at one time if no
+// optional moment is left to drop, and the moments of several clients that queued up one right behind the other.
 func (p *plot) gather() {
+	needed := func() (n int) {
+		for i := range p.moments {
+			if p.moments[i].weight <= side {
+				n++
+			}
+		}
+		return n
+	}
+	for i := 1; i < len(p.moments) && needed() > maxMoments; i++ {
+		m, last := p.moments[i], &p.moments[i-1]
+		if m.who != last.who || !p.d.servers[m.who] || m.did == "" || last.did == "" || m.where+m.between+last.between != "" || p.d.units.at(m.at) != p.d.units.at(last.at) {
+			continue
+		}
+		last.did += " and " + m.did
+		last.line += " and " + strings.TrimPrefix(m.line, m.who+" ")
+		last.weight = min(last.weight, m.weight)
+		last.faults = append(last.faults, m.faults...)
+		p.moments = slices.Delete(p.moments, i, i+1)
+		i--
+	}
 	for i := 0; i < len(p.moments) && len(p.moments) > maxMoments; i++ {
 		n := i
 		var who []string

@@ -113,12 +113,19 @@ type stay struct {
 	from, to int // none: it was there to the end
 	since    int // the start of its current lease: it was made or prolonged there
 	nearer   int // where a request brought its end nearer since then; none: nowhere
+	foreign  []foreign
 	how      string
 	by       *op  // the operation whose request ended it; nil: none
 	back     bool // it came back: a server lost its removal
 	missing  bool // a new master did not have it
 	outworn  bool // an earlier round of its acquire left it behind
 	on       []stretch
+}
+
+// foreign is a request that prolonged another client's entry.
+type foreign struct {
+	pos int
+	by  *op // for a renewal in the background, the acquire of its grant
 }
 
 // stretch is the time that a server had an entry.

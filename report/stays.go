@@ -38,6 +38,9 @@ func (d *digest) fromServer(pos int, e *history.Entry) {
 		if made != nil {
 			if s := made.entry(e, true); s != nil {
 				s.since, s.nearer = pos, none
+				if by != nil && by.client != s.client() {
+					s.foreign = append(s.foreign, foreign{pos, by})
+				}
 			}
 		}
 	case history.Shorten:
@@ -169,6 +172,19 @@ func (g *grant) restsOn() []*stay {
 		list = append(list, s)
 	}
 	return list
+}
+
+// borrows returns another client's entry that g's acquire prolonged, and where, or nil: the
+// server took the request for one of the entry's owner.
+func (d *digest) borrows(g *grant) (*stay, foreign) {
+	for _, s := range d.stays {
+		for _, f := range s.foreign {
+			if f.by == g.op && f.pos < g.got {
+				return s, f
+			}
+		}
+	}
+	return nil, foreign{}
 }
 
 // wearOut marks the entries that an earlier round of a grant's acquire left behind: they

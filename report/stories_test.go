@@ -69,7 +69,7 @@ var stories = []struct {
 	}},
 	{"inner-release", innerRelease, []string{
 		"it was granted the lock again, though it held it already.",
-		"its release of that removed its entry, while c1 still believed that it held the lock.",
+		"its release of the inner grant removed its entry, while c1 still believed that it held the lock.",
 		"c2 was granted the lock, although c1's lease ran until 10.00 s: from then on both held it.",
 	}},
 	{"absent-waiters", absentWaiters, []string{

@@ -74,6 +74,10 @@ func (p *plot) surroundings() {
 			if p.d.h.Entries[f.end].Process.Name != history.Nemesis { // a line that shows its end
 				end.at, end.noEntry = p.d.at(f.end), true
 			}
+			if f == p.recovers {
+				end.who, end.did = p.d.clause(f, f.Words.Over)
+				end.did, end.weight = strings.NewReplacer("is back", "was back", "are back", "were back").Replace(end.did), side
+			}
 			if f.Name == pause {
 				end.actor, end.who, end.did = f.whom(), f.whom(), "woke up"
 				end.weight, end.wakes = weight, true

@@ -429,8 +429,8 @@ var truths = []truth{
 {"time":3200000000,"process":"redis-1","type":"event","f":"prolong","key":"a","op":6,"by":1}
 {"time":5900000000,"process":"nemesis","type":"info","f":"ended"}`,
 		[]string{
-			"nobody had been granted the lock in the last 3900 ms, and c1 had renewed c2's entry twice in that time.",
-			"still nobody has been granted the lock; c1 has renewed c2's entry twice since 2000 ms",
+			"nobody had been granted the lock in the last 3900 ms, and c1, which had renewed c2's entry since 1400 ms, had done so twice in that time.",
+			"still nobody has been granted the lock; c1 has renewed c2's entry since 1400 ms, twice since 2000 ms",
 		},
 		nil,
 	},

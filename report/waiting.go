@@ -78,12 +78,12 @@ func (p *plot) kept(witness []int, all gap) {
 	s := span{label: "no grant", from: p.d.at(all.begin), to: p.d.at(all.end)}
 	p.spans = append(p.spans, s)
 	p.title = fmt.Sprintf("%s for %s %s", waits, p.lock(), p.during(s))
-	other := p.renewedForAnother(all)
-	if g := p.lastHolder(all); other != nil {
-		g = other.by
-		p.title += ", while " + g.client + " renewed " + other.entry.owner() + " entry"
+	entry, renewals := p.renewedForAnother(all)
+	if g := p.lastHolder(all); renewals != nil {
+		g = renewals[0].by.grant
+		p.title += ", while " + g.client + " renewed " + entry.owner() + " entry"
 		p.holder(g)
-		p.granted(other.entry.grant(), "", "")
+		p.granted(entry.grant(), "", "")
 		p.keeper = g
 	} else if g != nil {
 		p.title += ", while " + g.client + " kept it"
@@ -100,9 +100,10 @@ func (p *plot) kept(witness []int, all gap) {
 	}
 	m := p.nobody(asked, all.end, "had been granted the lock in the last "+p.d.units.span(s.to-s.from), "has been granted the lock")
 	since := " since " + p.d.units.at(s.from)
-	if g := p.keeper; other != nil {
-		m.did += ", and " + g.client + " had renewed " + other.entry.owner() + " entry " + times(other.times) + " in that time"
-		m.line += "; " + g.client + " has renewed " + other.entry.owner() + " entry " + times(other.times) + since
+	if g := p.keeper; renewals != nil {
+		did, does := p.renewing(entry, renewals, all.begin)
+		m.did += ", and " + did + " in that time"
+		m.line += "; " + does + since
 	} else if n := g.renewed(all.end) - g.renewed(all.begin); n > 0 {
 		often, until := times(n), p.d.units.at(g.until(all.end))
 		m.did += ", and " + g.client + " had renewed its lease " + often + " in that time, by then until " + until
@@ -111,31 +112,35 @@ func (p *plot) kept(witness []int, all gap) {
 	p.add(m)
 }
 
-// foreign is an entry that a client renews without having made it.
-type foreign struct {
-	entry *stay
-	by    *grant
-	times int // renewals in a gap
-}
-
-// renewedForAnother returns the entry that was in the way for most of a time, if
-// another client's renewals kept it there, or nil.
-func (p *plot) renewedForAnother(free gap) *foreign {
+// renewedForAnother returns the entry that was in the way for most of a time, and the
+// requests with which another client renewed it in that time, if there were any.
+func (p *plot) renewedForAnother(free gap) (*stay, []foreign) {
 	s := p.blocker(free)
 	if s == nil || s.grant() == nil {
-		return nil
+		return nil, nil
 	}
-	var f *foreign
-	for pos := max(s.from, free.begin); pos <= free.end; pos++ {
-		e := &p.d.h.Entries[pos]
-		if by := p.d.opAt(e.By); e.F == history.Prolong && p.d.opAt(e.Op) == s.op && by != nil && by.client != s.client() && by.grant != nil {
-			if f == nil {
-				f = &foreign{entry: s, by: by.grant}
-			}
-			f.times++
+	var renewals []foreign
+	for _, f := range s.foreign {
+		if free.begin <= f.pos && f.pos <= free.end && f.by.grant != nil {
+			renewals = append(renewals, f)
 		}
 	}
-	return f
+	return s, renewals
+}
+
+// renewing says how often a client has renewed another client's entry since a position, and
+// from when on it did, if that was before.
+func (p *plot) renewing(entry *stay, renewals []foreign, since int) (did, does string) {
+	by, owner, often := renewals[0].by.client, entry.owner(), times(len(renewals))
+	did, does = by+" had renewed "+owner+" entry "+often, by+" has renewed "+owner+" entry "+often
+	for _, f := range entry.foreign {
+		if f.by.client == by && f.pos < since {
+			first := p.d.units.at(p.d.at(f.pos))
+			return by + ", which had renewed " + owner + " entry since " + first + ", had done so " + often,
+				by + " has renewed " + owner + " entry since " + first + ", " + often
+		}
+	}
+	return did, does
 }
 
 // waiters gives lanes to two of the clients that asked meanwhile, those of the
@@ -306,8 +311,13 @@ func (p *plot) ending(s *stay, asked *op, free gap) {
 	seen := slices.Contains(p.d.h.Header.Observes, string(checker.Answers))
 	if s != nil && (s.to == none || s.to > free.end) && seen {
 		m.lane = s.server
-		m.did += ", and " + s.server + " still kept " + s.owner() + " entry"
-		m.line += "; " + s.server + " still keeps " + s.owner() + " entry"
+		entry := s.owner() + " entry"
+		had, has := entry, entry
+		if g := s.grant(); g != nil && g.until(g.got) == 0 && !p.d.queue && p.d.h.Header.LeaseMS > 0 && p.d.h.Header.Version != "" {
+			had, has = entry+", which had no lease", entry+", which has no lease"
+		}
+		m.did += ", and " + s.server + " still kept " + had
+		m.line += "; " + s.server + " still keeps " + has
 	}
 	p.add(m)
 }
