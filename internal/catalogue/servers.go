@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lockcheck/lockcheck/faults"
 )
 
 // RedisName is the name of the first Redis server of an environment. Most locks use
@@ -69,9 +71,22 @@ func (s *Server) Validate() error {
 
 // Words describes the set-up: "3 servers with 1 replica each". It returns ""
 // for the default.
-func (s Server) Words() string {
+func (s Server) Words() string { return s.words(nil) }
+
+// Under is Words for a lock under some faults. If servers may lose power it says, too, that
+// they save nothing.
+func (s Server) Under(lock *Lock, injected []faults.Injection) string {
+	if lock.Store == StoreRedis && s.Fsync == FsyncNone &&
+		slices.ContainsFunc(injected, func(in faults.Injection) bool { return in.Fault == "restart-lost" }) {
+		return s.words([]string{"save nothing"})
+	}
+	return s.Words()
+}
+
+// words is Words with what else the servers do: "servers that save nothing".
+func (s Server) words(that []string) string {
 	switch {
-	case s == Server{}:
+	case s == Server{} && that == nil:
 		return ""
 	case s.Sequence != 0:
 		return fmt.Sprintf("an ensemble whose next sequence number is %d", s.Sequence)
@@ -93,7 +108,6 @@ func (s Server) Words() string {
 	default:
 		text += fmt.Sprintf(" with %d replicas each", s.Replicas)
 	}
-	var that []string
 	switch s.Fsync {
 	case FsyncEverysec:
 		that = append(that, "save their data once a second (fsync everysec)")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 )
 
@@ -53,6 +54,28 @@ func TestServersInWords(t *testing.T) {
 	} {
 		if got := server.Words(); got != words {
 			t.Errorf("%+v: %q, want %q", server, got, words)
+		}
+	}
+}
+
+// Where the power may go the words say that a Redis server saves nothing, if it does not.
+func TestServersThatLosePowerInWords(t *testing.T) {
+	power := []faults.Injection{{Fault: "pause"}, {Fault: "restart-lost"}}
+	for _, tt := range []struct {
+		lock   string
+		server catalogue.Server
+		faults []faults.Injection
+		words  string
+	}{
+		{"redis-set-lua", catalogue.Server{}, power, "servers that save nothing"},
+		{"redis-set-lua", catalogue.Server{Replicas: 2}, power, "servers with 2 replicas each that save nothing"},
+		{"redis-set-lua", catalogue.Server{}, power[:1], ""},
+		{"redis-set-lua", catalogue.Server{Fsync: catalogue.FsyncAlways}, power, "servers that save each write before they answer (fsync always)"},
+		{"mysql-optimistic", catalogue.Server{}, power, ""}, // its tables survive
+	} {
+		lock, _ := catalogue.FindLock(tt.lock)
+		if got := tt.server.Under(&lock, tt.faults); got != tt.words {
+			t.Errorf("%s on %+v: %q, want %q", tt.lock, tt.server, got, tt.words)
 		}
 	}
 }

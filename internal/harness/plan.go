@@ -134,7 +134,7 @@ func (p *Plan) Config() (env.Config, error) {
 
 // header is the first line of the run's history.
 func (p *Plan) header(observes []string) history.Header {
-	lock, _ := p.UnderTest()
+	lock, known := p.UnderTest()
 	h := history.Header{
 		Format:   history.Format,
 		Version:  Version,
@@ -151,6 +151,9 @@ func (p *Plan) header(observes []string) history.Header {
 		Order:    lock.Order && p.queues(),
 		Nodes:    lock.Nodes,
 		Observes: observes,
+	}
+	if known && p.On != "external" { // what a user's servers save is not known
+		h.Servers = p.Server.Under(&lock, p.Faults)
 	}
 	for _, in := range p.Faults {
 		if !slices.Contains(h.Faults, in.Fault) {
