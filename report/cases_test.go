@@ -107,6 +107,11 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			" c1 twice ├────────────────────┤ c1, c2 hold ├",
 		}, nil},
 		{"zk-event-thread-blocked", []string{"At 36.11 s c2 released the lock and was told that it had lost it."}, nil},
+		{"redis-single-crash-nopersist", []string{"lease 10 s, servers that save nothing, on sim"}, nil},
+		{"redlock-crash-no-persist", []string{"lease 10 s, 5 servers that save nothing, on sim"}, nil},
+		{"redis-wait-not-consensus", []string{ // WAIT had its answer
+			"At 0.51 s, just after the answer to request 2 (WAIT) of c1's acquire, redis-1 lost power. Right after that c1 was granted the lock",
+		}, nil},
 		{"redis-empty-master-restart", []string{
 			"redis-1 was back without c1's entry, while c1 still believed that it held the lock.",
 			"redis-1 is back 4 2.400 s redis-1 has lost c1's entry",

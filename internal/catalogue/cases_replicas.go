@@ -52,9 +52,14 @@ func cutOffFirst(servers ...string) faults.Injection {
 // lostOnFailover is cutOffFirst, and a replica becomes the master once the old one
 // has granted.
 func lostOnFailover(servers ...string) []faults.Injection {
+	return failsOver(granted(), servers...)
+}
+
+// failsOver is lostOnFailover with the point of c1's acquire at which the master fails.
+func failsOver(p *faults.Point, servers ...string) []faults.Injection {
 	return []faults.Injection{
 		cutOffFirst(servers...),
-		{Fault: "failover", On: []string{redis1}, For: 2 * T, Point: granted()},
+		{Fault: "failover", On: []string{redis1}, For: 2 * T, Point: p},
 	}
 }
 
@@ -120,7 +125,7 @@ var replicaCases = []Case{
 				visit(c1, T/20, T/2, 92*T/100),
 				script(c2, insist(2*T/10, 2*T, 3*T/10)...),
 			},
-			Faults: lostOnFailover(redis1, redis1b),
+			Faults: failsOver(at(history.Acquire, faults.Point{After: true, Request: 2}), redis1, redis1b), // once WAIT has its answer
 			Hazard: checker.EntryLostWhileHeld,
 			Must:   twoWrite,
 			May:    forgets,
