@@ -27,7 +27,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			"c2 was killed. At 20.00 s c3 asked for the lock. At 55.00 s it was refused the lock, which nobody had been granted in the last 35 s, and c1, which had renewed c2's entry since 15.34 s, had done so 10 times in that time.",
 		}, []string{"does not matter"}},
 		{"redis-setnx-stale-del-race", []string{ // how the lock became stale, and its first remover
-			"c1 was granted the lock, with a lease until 11.00 s. Right after that it was killed.",
+			"c1 was granted the lock, with a lease until 11.00 s. Then it was killed.",
 			"c2's acquire removed c1's entry.",
 			"its acquire removed c2's entry",
 		}, nil},
@@ -59,7 +59,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		}, nil},
 		{"redlock-dynamic-quorum", []string{"c1 was granted the lock by redis-1 and redis-2, which are no majority, with a lease"}, []string{"Not shown"}},
 		{"mysql-getlock-pool shared", []string{ // why c2 was granted
-			"At 2.00 s c2's acquire prolonged c1's entry. Right after that c2 was granted the lock: from then on both held it.",
+			"At 2.00 s c2's acquire prolonged c1's entry. Then c2 was granted the lock: from then on both held it.",
 			"c2 releases the lock and is told yes, but removes nothing",
 		}, nil},
 		{"mysql-getlock-pool", []string{"mysql-1 still kept c1's entry, which had no lease.", "Not shown: c2 and c3."}, nil},
@@ -67,7 +67,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		{"mysql-mixed-fair-nonfair", []string{"At 2.01 s c2 had its place in the queue. At 2.27 s its acquire took over c1's entry"}, nil},
 		{"mysql-client-clock-skew", []string{"At 2.01 s c2 had its place in the queue."}, nil},
 		{"mysql-fair-head-updatebyid replaced", []string{ // why c2 is the head
-			"At 2.01 s c2 had its place in the queue. At 2.52 s it gave up waiting. At 9.00 s it asked for the lock. Right after that, between",
+			"At 2.01 s c2 had its place in the queue. At 2.52 s it gave up waiting. At 9.00 s it asked for the lock. Then, between",
 		}, nil},
 		{"mysql-fair-grant-on-stale-lease", []string{ // what c2 finds over
 			"At 9.98 s c1 released the lock, whose lease was to end at 10.00 s.",
@@ -110,7 +110,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		{"redis-single-crash-nopersist", []string{"lease 10 s, servers that save nothing, on sim"}, nil},
 		{"redlock-crash-no-persist", []string{"lease 10 s, 5 servers that save nothing, on sim"}, nil},
 		{"redis-wait-not-consensus", []string{ // WAIT had its answer
-			"At 0.51 s, just after the answer to request 2 (WAIT) of c1's acquire, redis-1 lost power. Right after that c1 was granted the lock",
+			"At 0.51 s, just after the answer to request 2 (WAIT) of c1's acquire, redis-1 lost power. Then c1 was granted the lock",
 		}, nil},
 		{"redis-empty-master-restart", []string{
 			"redis-1 was back without c1's entry, while c1 still believed that it held the lock.",
@@ -118,8 +118,8 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		}, nil},
 		{"zk-session-expiry-holder", []string{ // the write had begun before
 			"At 0.071 s it began its write of 1.",
-			"noticed that it had lost the lock. Right after that its write arrived and put 1 over c2's 1",
-		}, []string{"Right after that it wrote 1 over"}},
+			"noticed that it had lost the lock. Then its write arrived and put 1 over c2's 1",
+		}, []string{"Then it wrote 1 over"}},
 		{"zk-sequence-overflow", []string{ // why c1 enters
 			"c2 queued up with number 2147483647.",
 			"c1 queued up with the same number, and the name of its node came before that of c2's.",
@@ -152,7 +152,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		{"redis-setnx-getset-blind remedied", []string{"At 19.03 s c2 released the lock. At 19.08 s c3 was granted the lock"}, nil},
 		{"redlock-split-vote remedied", []string{"There was 1 more grant (to c2 at 0.77 s)."}, nil},
 		{"mysql-unowned-unlock remedied", []string{
-			"At 2.51 s c2 was refused the lock. Right after that it tried to release the lock, which it did not hold, and was refused. At 9.01 s c1 released the lock.",
+			"At 2.51 s c2 was refused the lock. Then it tried to release the lock, which it did not hold, and was refused. At 9.01 s c1 released the lock.",
 		}, nil},
 		{"mysql-fair-reentrant-release remedied", []string{
 			"it ended its acquire without a grant (the client holds the lock already); that happened 3 times.",
@@ -160,7 +160,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		{"mysql-client-clock-skew remedied", []string{"c3 was granted the lock"}, []string{"Not shown"}},
 		{"mysql-timeout-drift healthy", []string{"c2 was refused the lock."}, nil},
 		{"zk-herd-double-entry", []string{ // what let c2 in
-			"At 10.09 s it began to release the lock. Right after that its release removed its node.",
+			"At 10.09 s it began to release the lock. Then its release removed its node.",
 			"it got the answer to its release of 10.09 s: no, although it had removed its node.",
 		}, nil},
 		{"redis-setnx-stale-del-race remedied", []string{"it was killed.", "c2's acquire took over c1's entry. At 12.52 s c2 was granted the lock"}, nil},

@@ -32,13 +32,13 @@ func (p *plot) told() (story []told) {
 		}
 		again := lead == time
 		if again && m.between == "" && len(last.faults) > 0 && strings.Contains(last.did, ", until ") {
-			again = false // "right after that" would be after its end
+			again = false // "then" would be after its end
 		}
 		switch {
 		case again && m.between != "":
 			lead = "In the same time"
 		case again:
-			lead = "Right after that"
+			lead = "Then"
 		default:
 			time = lead
 		}

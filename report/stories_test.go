@@ -198,7 +198,7 @@ var stories = []struct {
 		"At 18.00 s c1 woke up. At 18.50 s it noticed that it had lost the lock.",
 	}},
 	{"inverted-release", invertedRelease, []string{
-		"c1 released the lock and was told yes, but its entry stayed. At 11.01 s c2's acquire took over c1's entry, which c1 had released. Right",
+		"c1 released the lock and was told yes, but its entry stayed. At 11.01 s c2's acquire took over c1's entry, which c1 had released. Then",
 	}},
 	{"second-round", secondRound, []string{
 		"✓ HELD exclusion", "redis-1, redis-2 and redis-3 made entries for c1.", "c1 was paused for 13 s.",
@@ -222,7 +222,7 @@ var stories = []struct {
 	}},
 	{"cut-release", cutRelease, []string{
 		"redis-3 c1" + strings.Repeat("━", 55) + " ╌", "╌ an entry too short for a name",
-		"Right after that c1's release removed its entries on redis-1 and redis-2. At 0.60 s",
+		"Then c1's release removed its entries on redis-1 and redis-2. At 0.60 s",
 		"At 10.00 s redis-3 dropped c1's entry, 0.1 s after the lease had ended. At 11.00 s c2",
 	}},
 	{"brief-entry", briefEntry, []string{
