@@ -439,4 +439,24 @@ var asRead = []truth{
 		[]string{"after the answer to"},
 		[]string{"just after"},
 	},
+	{
+		"servers that lost the entries of one grant at once", checker.Exclusion, `{"lockcheck":1,"version":"1","on":"sim","lease_ms":10000,"nodes":3,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":1000000,"process":"redis-2","type":"event","f":"grant","op":1,"by":1}
+{"time":1000000,"process":"redis-3","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":9900000000}
+{"time":1000000000,"process":"nemesis","type":"info","f":"restart-lost","id":1,"on":["redis-2"]}
+{"time":1000000000,"process":"redis-2","type":"event","f":"lose","op":1}
+{"time":1000000000,"process":"nemesis","type":"info","f":"restart-lost","id":2,"on":["redis-3"]}
+{"time":1000000000,"process":"redis-3","type":"event","f":"lose","op":1}
+{"time":1500000000,"process":"nemesis","type":"info","f":"restart-lost-end","id":1,"on":["redis-2"]}
+{"time":1500000000,"process":"nemesis","type":"info","f":"restart-lost-end","id":2,"on":["redis-3"]}
+{"time":2000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":2001000000,"process":"redis-2","type":"event","f":"grant","op":12,"by":12}
+{"time":2001000000,"process":"redis-3","type":"event","f":"grant","op":12,"by":12}
+{"time":2002000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":11900000000}`,
+		[]string{"redis-2 and redis-3 lost c1's entries, while c1 still believed that it held the lock. At 2.00 s c2", "redis-2 and redis-3 lose c1's entries"},
+		[]string{"redis-3 lost c1's entry"},
+	},
 }

@@ -10,14 +10,14 @@ import (
 )
 
 // together groups entries that are gone, in the order in which they ended. Those of one
-// group expired, all too early or none, or were removed by their owner, as one: on
-// several servers, at about the same time.
+// group expired, all too early or none, or were lost in one way, or were removed by their
+// owner, as one: on several servers, at about the same time.
 func (d *digest) together(gone []*stay) (groups [][]*stay) {
 	slices.SortStableFunc(gone, func(a, b *stay) int { return cmp.Compare(a.to, b.to) })
 	for len(gone) > 0 {
 		n, s := 1, gone[0]
-		for (s.how == history.Expire || s.own()) && n < len(gone) && gone[n].how == s.how && gone[n].by == s.by && d.early(gone[n]) == d.early(s) &&
-			d.at(gone[n].to)-d.at(s.to) <= d.slack() {
+		for (s.how == history.Expire || s.how == history.Lose && !s.missing || s.own()) && n < len(gone) && gone[n].how == s.how && gone[n].by == s.by && d.early(gone[n]) == d.early(s) &&
+			(s.how != history.Lose || !gone[n].missing && d.losing(gone[n]) == d.losing(s)) && d.at(gone[n].to)-d.at(s.to) <= d.slack() {
 			n++
 		}
 		groups, gone = append(groups, gone[:n]), gone[n:]
@@ -142,8 +142,10 @@ func (d *digest) spread(all []*stay, pos func(*stay) int, m moment) moment {
 	return m
 }
 
-// lost tells that a server lost an entry, and the reason if it is visible.
-func (p *plot) lost(s *stay) {
+// lost tells that a server lost an entry, or several servers the entries of one grant, and
+// the reason if it is visible.
+func (p *plot) lost(all ...*stay) {
+	s := all[0]
 	if s.missing { // a new master never had it, and another server may still have it
 		entry := s.owner() + " entry"
 		if p.d.h.Header.Nodes > 1 {
@@ -152,18 +154,30 @@ func (p *plot) lost(s *stay) {
 		p.add(happens(s.to, s.server, "did not have "+entry+", which had not reached it"+p.still(s.grant(), s.to), "does not have "+entry+": it had not reached it"))
 		return
 	}
-	did, does, why := "lost", "loses", ""
-	if p.d.h.Entries[s.to].Text == history.SessionOver {
-		did, does, why = "dropped", "drops", " with its session"
-	} else if master, yes := p.d.resigned(s); yes {
-		did, does, why = "dropped", "drops", ", to become a replica of "+master
-	} else if p.d.evicts(s.server, s.to) {
-		did, does = "evicted", "evicts"
-	} else if p.d.comesBack(s) {
-		did, does = "was back without", "has lost"
+	w := p.d.losing(s)
+	who, did, does, what := s.server, w.did, w.does, " "+s.owner()+" entry"
+	if len(all) > 1 {
+		who, did, does, what = some(all), w.didAll, w.doAll, " "+s.owner()+" entries"
 	}
-	what := " " + s.owner() + " entry" + why
-	p.add(happens(s.to, s.server, did+what+p.still(s.grant(), s.to), does+what))
+	m := happens(s.to, who, did+what+w.why+p.still(s.grant(), s.to), does+what+w.why).in(s.server)
+	p.add(p.d.spread(all, func(s *stay) int { return s.to }, m))
+}
+
+// losing is how a server lost an entry, in the past tense and in the present tense, also
+// of several servers.
+type losing struct{ did, didAll, does, doAll, why string }
+
+func (d *digest) losing(s *stay) losing {
+	if d.h.Entries[s.to].Text == history.SessionOver {
+		return losing{"dropped", "dropped", "drops", "drop", " with its session"}
+	} else if master, yes := d.resigned(s); yes {
+		return losing{"dropped", "dropped", "drops", "drop", ", to become a replica of " + master}
+	} else if d.evicts(s.server, s.to) {
+		return losing{"evicted", "evicted", "evicts", "evict", ""}
+	} else if d.comesBack(s) {
+		return losing{"was back without", "were back without", "has lost", "have lost", ""}
+	}
+	return losing{"lost", "lost", "loses", "lose", ""}
 }
 
 // isBack tells that an entry is there again because a server lost its removal.
@@ -276,7 +290,7 @@ func (p *plot) entryEnds(all ...*stay) {
 	case s.how == history.Expire:
 		p.expired(all...)
 	case s.how == history.Lose:
-		p.lost(s)
+		p.lost(all...)
 	case s.by != nil && s.by.client != s.client():
 		p.trespass(s)
 	case s.by != nil:

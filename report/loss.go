@@ -38,7 +38,7 @@ func (p *plot) loss(g *grant, depth int) bool {
 			}
 			p.expired(group...)
 		case history.Lose:
-			p.lost(s)
+			p.lost(group...)
 		default:
 			if c := s.by.grant; c != nil && c.got < s.to && depth > 0 {
 				p.granted(c, "", "")
