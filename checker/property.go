@@ -28,7 +28,7 @@ var meanings = map[Property]string{
 	Ownership:      "no command for one grant removes, shortens or takes over another",
 	Fencing:        "fencing tokens grow with every grant; only nested grants of one process may share one",
 	Resource:       "every accepted write was computed from the value that it replaced",
-	Answers:        "the lock's replies were true: a refusal left no entry, a grant exists in the store, a release removed it",
+	Answers:        "the lock's replies were true: a refusal left no entry, a grant made one, a release removed it",
 	Liveness:       "no client waits longer than 3 T while no client is granted the lock",
 	Handover:       "a free lock is granted within T/2 while a client waits",
 	Fairness:       "no client overtakes another that waits in the queue all the time, and none starves",
