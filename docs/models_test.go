@@ -27,8 +27,8 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
   Then the hold may have ended at the invoke of that release, or later. A later release with an ok confirms this; a later extend with an ok refutes it.
 - A grant belongs to the process whose acquire got it. If a process ends with an ` + "`" + `info` + "`" + `, the next new number of its client continues it: both are one process.
   If two processes of the client ended in this way, the new number continues the later one. Nothing continues the other.
-- A release or an extend with a grant is about that grant; the invoke of an acquire may already name the grant. Without a grant it is about the last grant that its process
-  holds. If it holds none, it is about any one grant that its client may have at the invoke, including acquires without an answer and open ones. The history
+- A release or an extend with a grant is about that grant; the invoke of an acquire may already name the grant. A name that no acquire has given may be that of
+  an acquire without an answer. Without a grant it is about the last grant that its process has got and not released, even if it has lost it. If there is none, it is about any one grant that its client may have at the invoke, including acquires without an answer and open ones. The history
   is valid if one choice makes it valid, and violated if every choice violates it; if that is not decided it is unknown. For an operation without an effect no choice is needed:
   an extend that failed, and a release that failed, unless ` + "`" + `--failed-release released` + "`" + ` is given.
 - A release with an ok releases once. If an earlier release had no answer, the next ok confirms it, and the hold ended at the invoke of the earlier one.
@@ -59,7 +59,7 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
   - nothing is violated, and no acquire that is ok has a line ` + "`" + `queued` + "`" + ` (` + "`" + `fifo-mutex` + "`" + `);
   - nothing is violated, and no grant says how long it is valid, or no line has a time (` + "`" + `lease` + "`" + `).
 
-  But even then a release or an extend that is ok, of a client that never held, is violated (for ` + "`" + `lease` + "`" + ` only if a grant says how long it is valid; ` + "`" + `mutex` + "`" + ` has no extend).
+  But even then a release or an extend that is ok, of a client that never held, is violated (for ` + "`" + `lease` + "`" + ` only if a grant says how long it is valid, or no acquire was granted; ` + "`" + `mutex` + "`" + ` has no extend).
 - Locks with different names are judged separately.
 
 Each model has a direct judge, which takes O(n log n) and reports the witness. The sections below say why it is right, and which histories it leaves to

@@ -50,7 +50,7 @@ var table = [...]Model{
 	{
 		Name:   "lease",
 		State:  "who holds the lock, and until when",
-		Rules:  "As owner-mutex, but a hold is over when the time is over for which it was said to be valid. An extend or a renewal sets a new time at its ok, a later or an earlier one, and a hold that was over, by its time, a loss, a death or a release without an answer, begins anew, at an instant at which the lock is free; only a release that is ok is final. An extend that brings no time left says only that its grant was not released. A grant that has no time left at its answer holds nothing. A grant that does not say how long it is valid is left out.",
+		Rules:  "As owner-mutex, but a hold is over when the time is over for which it was said to be valid. An extend or a renewal sets a new time at its ok, a later or an earlier one, and a hold that was over, by its time, a loss, a death or a release without an answer, begins anew, at an instant at which the lock is free (a renewal that is reported after a loss does not begin it); only a release that is ok is final. An extend that brings no time left says only that its grant was not released. A grant that has no time left at its answer holds nothing. A grant that does not say how long it is valid is left out.",
 		Source: "Gray and Cheriton, Leases (1989); lockcheck's property lease-exclusion",
 		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " The reason of a refusal may also be a grant that does not say how long it is valid, or an acquire without an answer, which may have been over at any time.",
 		rule:   rule{leases: true},
