@@ -20,6 +20,7 @@ type drawing struct {
 	plot    *plot
 	axis    axis
 	clients []string
+	out     []string      // the servers that are left out
 	used    map[rune]bool // the signs that the legend has to explain
 
 	numbered map[string]bool // the lanes that have their moments' numbers
@@ -33,20 +34,6 @@ func (d *drawing) finish(r row, signs string) {
 		}
 	}
 	d.page.row(r)
-}
-
-// window returns the axis: from the first moment to the last, including the spans
-// that the lanes point out.
-func (d *drawing) window() axis {
-	m := d.plot.moments
-	from, to := m[0].at, m[0].at
-	for i := range m {
-		from, to = min(from, m[i].at), max(to, m[i].at)
-	}
-	for _, s := range d.plot.spans {
-		from, to = min(from, s.from), max(to, s.to)
-	}
-	return newAxis(from, to)
 }
 
 // name writes a lane's name, cut to its room.

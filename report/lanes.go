@@ -10,9 +10,15 @@ import (
 // lanes draws the acts of a story's clients, of the servers and of the resource on
 // one time axis.
 func (p *page) lanes(s *plot) {
-	d := &drawing{page: p, plot: s, used: map[rune]bool{}, numbered: map[string]bool{}}
+	d := p.draw(s, newAxis(s.reach()))
+	p.legend(d)
+	d.absent()
+}
+
+// draw draws the lanes of a story on a time axis.
+func (p *page) draw(s *plot, a axis) *drawing {
+	d := &drawing{page: p, plot: s, axis: a, used: map[rune]bool{}, numbered: map[string]bool{}}
 	d.clients = s.shown()
-	d.axis = d.window()
 	labels, line := newRow(), newRow()
 	d.axis.draw(s.d.units, labels, line)
 	p.row(labels)
@@ -21,7 +27,8 @@ func (p *page) lanes(s *plot) {
 		d.client(name)
 	}
 	d.spans()
-	servers, out := d.servers()
+	var servers []string
+	servers, d.out = d.servers()
 	for _, name := range servers {
 		d.server(name)
 		d.numbers(name)
@@ -29,8 +36,7 @@ func (p *page) lanes(s *plot) {
 	}
 	d.resource()
 	d.elsewhere()
-	d.legend()
-	d.absent(out)
+	return d
 }
 
 // shown returns the clients that have lanes: those that the headline names, those that

@@ -25,35 +25,40 @@ var signsOfLanes = []struct {
 	{'!', "refused"},
 }
 
-// legend explains the signs that were used.
-func (d *drawing) legend() {
-	d.blank()
-	line := ""
+// legend explains the signs that these drawings used.
+func (p *page) legend(all ...*drawing) {
+	p.blank()
+	var parts []string
 	for _, l := range signsOfLanes {
-		if !d.used[l.sign] {
-			continue
+		for _, d := range all {
+			part := string(l.sign) + " " + l.says
+			if d.plot.d.queue && l.sign == '━' {
+				part = "━ whose node is in the queue"
+			}
+			if d.used[l.sign] && !slices.Contains(parts, part) {
+				parts = append(parts, part)
+			}
 		}
-		part := string(l.sign) + " " + l.says
-		if d.plot.d.queue && l.sign == '━' {
-			part = "━ whose node is in the queue"
-		}
+	}
+	line := ""
+	for _, part := range parts {
 		switch {
 		case line == "":
 			line = part
 		case len([]rune(line))+3+len([]rune(part)) > columns-laneName:
-			d.line(laneName, dim, line)
+			p.line(laneName, dim, line)
 			line = part
 		default:
 			line += "   " + part
 		}
 	}
 	if line != "" {
-		d.line(laneName, dim, line)
+		p.line(laneName, dim, line)
 	}
 }
 
 // absent names the clients that are not in the picture, and the servers that are left out.
-func (d *drawing) absent(servers []string) {
+func (d *drawing) absent() {
 	var missing []string
 	for _, o := range d.plot.d.all {
 		if !slices.Contains(d.clients, o.client) && !slices.Contains(missing, o.client) {
@@ -64,8 +69,8 @@ func (d *drawing) absent(servers []string) {
 	if n := len(missing); n > maxAbsent {
 		missing = []string{fmt.Sprintf("%d other clients", n)}
 	}
-	if len(servers) > 0 {
-		missing = append(missing, several(servers))
+	if len(d.out) > 0 {
+		missing = append(missing, several(d.out))
 	}
 	if len(missing) > 0 {
 		d.text(laneName, dim, "Not shown: "+list(missing)+".")

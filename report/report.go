@@ -37,21 +37,9 @@ func TooLong(n int) string {
 // happened around the fault. The error is w's.
 func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Options) error {
 	p := &page{o: o}
-	subject := choose(h, verdicts, o)
-	plot := &plot{}
-	if len(h.Entries) <= StoryEntries {
-		plot = newPlot(h, verdicts, subject)
-	}
-	p.headline(h, verdicts, subject, plot.title)
-	p.run(h)
-	p.blank()
-	switch n := len(h.Entries); {
-	case n > StoryEntries:
-		p.text(2, plain, TooLong(n))
-	case plot.empty():
-		p.text(2, plain, "Nothing happened in this run: nobody asked for a lock.")
-	default:
-		p.text(2, plain, plot.prose())
+	subject, plot := tell(h, verdicts, o)
+	p.begin(h, verdicts, subject, plot)
+	if untold(h, plot) == "" {
 		p.blank()
 		p.lanes(plot)
 		p.blank()
@@ -60,6 +48,38 @@ func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Option
 	p.failures(h)
 	p.others(verdicts, subject)
 	return p.flush(w)
+}
+
+// tell returns the violation that a story is about, or nil, and the story.
+func tell(h *history.History, verdicts []checker.Verdict, o Options) (*checker.Verdict, *plot) {
+	subject := choose(h, verdicts, o)
+	if len(h.Entries) > StoryEntries {
+		return subject, &plot{}
+	}
+	return subject, newPlot(h, verdicts, subject)
+}
+
+// untold returns the reason why there is nothing to tell, or "".
+func untold(h *history.History, s *plot) string {
+	switch n := len(h.Entries); {
+	case n > StoryEntries:
+		return TooLong(n)
+	case s.empty():
+		return "Nothing happened in this run: nobody asked for a lock."
+	}
+	return ""
+}
+
+// begin writes the verdict, the run, and the story in sentences.
+func (p *page) begin(h *history.History, verdicts []checker.Verdict, subject *checker.Verdict, s *plot) {
+	p.headline(h, verdicts, subject, s.title)
+	p.run(h)
+	p.blank()
+	if why := untold(h, s); why != "" {
+		p.text(2, plain, why)
+		return
+	}
+	p.text(2, plain, s.prose())
 }
 
 // doubt is the reason why some properties are unknown.

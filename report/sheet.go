@@ -95,22 +95,15 @@ type count struct {
 
 func newSheet(h *history.History, verdicts []checker.Verdict, o PageOptions) *sheet {
 	p := &page{o: o.Options, raw: true}
-	subject := choose(h, verdicts, o.Options)
-	plot := &plot{}
-	if len(h.Entries) <= StoryEntries {
-		plot = newPlot(h, verdicts, subject)
-	}
+	subject, plot := tell(h, verdicts, o.Options)
 	p.headline(h, verdicts, subject, plot.title)
 	s := &sheet{Again: o.Again, Version: o.Version}
 	s.takeVerdict(p)
 	p.run(h)
 	s.About = shown(p.take())
-	switch n := len(h.Entries); {
-	case n > StoryEntries:
-		s.Story = []told{{0, TooLong(n)}}
-	case plot.empty():
-		s.Story = []told{{0, "Nothing happened in this run: nobody asked for a lock."}}
-	default:
+	if why := untold(h, plot); why != "" {
+		s.Story = []told{{0, why}}
+	} else {
 		s.Story = plot.told()
 	}
 	list := failures(h)

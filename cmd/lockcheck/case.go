@@ -19,6 +19,7 @@ type caseFlags struct {
 	environment ask.Environment
 	all         bool
 	changes     cases.Changes
+	telling     cases.Telling
 }
 
 func (a *app) caseCommand() *cobra.Command {
@@ -37,12 +38,16 @@ docker a case that does not show its failure runs up to %s, with twice the
 lease each time if that may help a slow machine. A case that goes wrong is not
 repeated, unless the machine may have been too slow.
 
+--compare tells of the flaw and of its remedy under the same faults, with both
+pictures on one time axis.
+
 --lock, --pause and --lease change one thing and run the case again. Nothing is
 documented for that: the exit code is 1 if anything is violated.`, names.Times(batch.Tries)),
 		Example: `  lockcheck case
   lockcheck case --all
   lockcheck case redis-get-del-race
   lockcheck case redis-get-del-race --lock redis-set-lua
+  lockcheck case redis-get-del-race --compare
   lockcheck case 'redis-*' --on docker`,
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,7 +55,10 @@ documented for that: the exit code is 1 if anything is violated.`, names.Times(b
 			if err != nil {
 				return err
 			}
-			changed, play := cmd.Flags().Changed, &cases.Stage{Printer: a.Printer}
+			changed, play := cmd.Flags().Changed, &cases.Stage{Printer: a.Printer, Telling: f.telling}
+			if err := f.telling.Check(args, changed); err != nil {
+				return err
+			}
 			if changed("pause") && f.changes.Pause <= 0 {
 				return exit.Errorf(exit.Usage, "--pause %v: it has to be more than 0", f.changes.Pause)
 			}
@@ -81,6 +89,7 @@ documented for that: the exit code is 1 if anything is violated.`, names.Times(b
 	}
 	environmentFlags(cmd, &f.environment)
 	cmd.Flags().BoolVar(&f.all, "all", false, "print the story of every case")
+	cmd.Flags().BoolVar(&f.telling.Compare, "compare", false, "tell of the flaw and of its remedy, on one time axis")
 	cmd.Flags().StringVar(&f.changes.Lock, "lock", "", "run it with another `LOCK`")
 	durationFlag(cmd.Flags(), &f.changes.Pause, "pause", 0, "`length` of pauses")
 	return cmd

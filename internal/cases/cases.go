@@ -21,6 +21,7 @@ import (
 // Stage plays cases.
 type Stage struct {
 	*summary.Printer
+	Telling
 }
 
 // Document is what case prints with --json.

@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // tellCase saves the runs of a case. With tell it also prints the case: its failure,
@@ -45,14 +46,8 @@ func (to *Stage) tellCase(p *batch.Runner, r *harness.CaseResult, again []string
 		if s.Schedule.Name != "" {
 			to.Printf("Schedule: %s\n\n", s.Schedule.Name)
 		}
-		if err := to.Run(s.Flawed, nil); err != nil {
+		if err := to.tellRuns(r, &s); err != nil {
 			return err
-		}
-		if to.Verbose && s.Remedied != nil {
-			to.Printf("The same with the remedy:\n\n")
-			if err := to.Run(s.Remedied, r.Case.Remedy.Keeps); err != nil {
-				return err
-			}
 		}
 		to.Printf("Files    %s\n", dirs[i])
 		to.ReplayLine(dirs[i])
@@ -74,6 +69,21 @@ func (to *Stage) tellCase(p *batch.Runner, r *harness.CaseResult, again []string
 	}
 	to.Printf("\n")
 	return nil
+}
+
+// tellRuns tells of the flawed run of a schedule, and of the remedy as the flags say.
+func (to *Stage) tellRuns(r *harness.CaseResult, s *harness.ScheduleResult) error {
+	if to.Compare && s.Remedied != nil {
+		return to.Printer.Compare(
+			terminal.Side{Title: "The flaw: " + setupWords(r.Case.Setup), Run: s.Flawed},
+			terminal.Side{Title: "The remedy: " + setupWords(r.Case.Remedy.Setup), Run: s.Remedied, Promise: r.Case.Remedy.Keeps},
+		)
+	}
+	if err := to.Run(s.Flawed, nil); err != nil || !to.Verbose || s.Remedied == nil {
+		return err
+	}
+	to.Printf("The same with the remedy:\n\n")
+	return to.Run(s.Remedied, r.Case.Remedy.Keeps)
 }
 
 func remedyOutcome(remedy string) checker.Outcome {
@@ -120,7 +130,18 @@ func (to *Stage) measured(r *harness.CaseResult) {
 
 // remedyWords says which remedy ran, and what it kept.
 func remedyWords(r *harness.CaseResult) string {
-	setup := r.Case.Remedy.Setup
+	text := fmt.Sprintf("%s, under the same schedule, keeps %s.", setupWords(r.Case.Remedy.Setup), strings.Join(checker.Promise(r.Case.Remedy.Keeps).Strings(), ", "))
+	if r.Remedy != "valid" {
+		return text + " Not here: " + r.RemedyReason + "."
+	}
+	if also := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Remedied }).Strings(); also != nil {
+		text += " It does not keep " + strings.Join(also, ", ") + "."
+	}
+	return text
+}
+
+// setupWords says which lock runs, with what, and on which servers.
+func setupWords(setup catalogue.Setup) string {
 	what := setup.Lock
 	if o := setup.Options.String(); o != "" {
 		what += " with " + o
@@ -131,14 +152,7 @@ func remedyWords(r *harness.CaseResult) string {
 	if servers := setup.Server.Words(); servers != "" {
 		what += ", on " + servers
 	}
-	text := fmt.Sprintf("%s, under the same schedule, keeps %s.", what, strings.Join(checker.Promise(r.Case.Remedy.Keeps).Strings(), ", "))
-	if r.Remedy != "valid" {
-		return text + " Not here: " + r.RemedyReason + "."
-	}
-	if also := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Remedied }).Strings(); also != nil {
-		text += " It does not keep " + strings.Join(also, ", ") + "."
-	}
-	return text
+	return what
 }
 
 // caseTable prints the overview at the end.

@@ -12,7 +12,7 @@ import (
 // The summary names each case that did not behave as documented, and counts the others.
 func TestTheSummaryNamesWhatIsNotAsDocumented(t *testing.T) {
 	var out strings.Builder
-	stage := &Stage{&summary.Printer{Terminal: terminal.New(&out, nil)}}
+	stage := &Stage{Printer: &summary.Printer{Terminal: terminal.New(&out, nil)}}
 	list := []Result{
 		{ID: "one", Kind: string(catalogue.Violation), Lock: "redis-setnx", Reproduced: true, Remedy: "valid", LeaseMS: 1},
 		{ID: "two", Kind: string(catalogue.Violation), Lock: "zk-recipe", Remedy: "valid", Reason: "nothing broke", LeaseMS: 1},

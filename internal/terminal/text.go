@@ -68,6 +68,16 @@ func (t *Terminal) Run(j *harness.Judged, pr checker.Promise) error {
 	if t.JSON || t.Quiet {
 		return nil
 	}
+	if err := report.Story(t.Stdout, j.History, j.Verdicts, t.about(j, pr)); err != nil {
+		return err
+	}
+	t.Printf("\n")
+	return nil
+}
+
+// about returns what the story of a run is about. pr is the promise; nil means the
+// properties that the run's case is about, or all.
+func (t *Terminal) about(j *harness.Judged, pr checker.Promise) report.Options {
 	o := rundir.StoryOptions(j)
 	o.Color = t.Color
 	if len(pr) > 0 {
@@ -76,7 +86,25 @@ func (t *Terminal) Run(j *harness.Judged, pr checker.Promise) error {
 	if !pr.Covers(o.About) {
 		o.About = ""
 	}
-	if err := report.Story(t.Stdout, j.History, j.Verdicts, o); err != nil {
+	return o
+}
+
+// Side is one run of a comparison. Promise is as for Run.
+type Side struct {
+	Title   string
+	Run     *harness.Judged
+	Promise checker.Promise
+}
+
+// Compare prints the stories of runs, with all pictures on one time axis.
+func (t *Terminal) Compare(sides ...Side) error {
+	var list []report.Side
+	for _, s := range sides {
+		list = append(list, report.Side{
+			Title: s.Title, History: s.Run.History, Verdicts: s.Run.Verdicts, Options: t.about(s.Run, s.Promise),
+		})
+	}
+	if err := report.Compare(t.Stdout, list...); err != nil {
 		return err
 	}
 	t.Printf("\n")

@@ -1,0 +1,83 @@
+package report_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/rundir"
+	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/report"
+)
+
+// simulated returns the run of a case's first schedule, and that of its remedy.
+func simulated(t *testing.T, id string) (flawed, remedied *harness.Judged) {
+	t.Helper()
+	c, ok := catalogue.FindCase(id)
+	if !ok {
+		t.Fatal(id)
+	}
+	plan, _, remedy := harness.CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
+	flawed, _, err := harness.Simulate(sim.Simulator, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	remedied, _, err = harness.Simulate(sim.Simulator, remedy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return flawed, remedied
+}
+
+// golden compares a text with a file of testdata; -update writes it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".txt")
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the text is not the one of %s; -update writes it anew:\n%s", file, got)
+	}
+}
+
+// A comparison has both stories, both pictures on one axis, and the moments of both.
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"redis-get-del-race", "zk-session-expiry-holder"} {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			flawed, remedied := simulated(t, id)
+			side := func(title string, j *harness.Judged) report.Side {
+				return report.Side{Title: title, History: j.History, Verdicts: j.Verdicts, Options: rundir.StoryOptions(j)}
+			}
+			var b bytes.Buffer
+			if err := report.Compare(&b, side("The flaw", flawed), side("The remedy", remedied)); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "compare-"+id, b.String())
+			var axes []string
+			lines := strings.Split(b.String(), "\n")
+			for i, line := range lines {
+				if strings.Contains(line, "┼──") && !strings.Contains(line, "├") {
+					axes = append(axes, lines[i-1]+"\n"+line)
+				}
+			}
+			if len(axes) != 2 || axes[0] != axes[1] {
+				t.Errorf("the pictures are not on one axis: %q", axes)
+			}
+		})
+	}
+}
