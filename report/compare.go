@@ -55,7 +55,7 @@ func Compare(w io.Writer, sides ...Side) error {
 	}
 	a := commonAxis(all)
 	each(func(s *plot) {
-		d := p.draw(s, a)
+		d := p.draw(s, a, nil)
 		d.absent()
 		drawings = append(drawings, d)
 	})

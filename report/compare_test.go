@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -79,5 +80,38 @@ func TestCompare(t *testing.T) {
 				t.Errorf("the pictures are not on one axis: %q", axes)
 			}
 		})
+	}
+}
+
+// A walk has a step for each moment: the picture with a line at it, what happened, and
+// what everybody knew.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"redis-get-del-race", "zk-session-expiry-holder"} {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			flawed, _ := simulated(t, id)
+			begin, steps := report.Steps(flawed.History, flawed.Verdicts, rundir.StoryOptions(flawed))
+			golden(t, "steps-"+id, begin+"\n"+strings.Join(steps, "\n"))
+			if len(steps) != 9 {
+				t.Errorf("%d steps", len(steps))
+			}
+			for i, s := range steps {
+				for line := range strings.Lines(s) {
+					if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 80 {
+						t.Errorf("step %d has a line of %d columns: %q", i+1, n, line)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A run in which nothing happened has no steps, and says so.
+func TestStepsOfNothing(t *testing.T) {
+	t.Parallel()
+	begin, steps := report.Steps(&history.History{}, nil, report.Options{})
+	if len(steps) != 0 || !strings.Contains(begin, "Nothing happened in this run") {
+		t.Errorf("%q, %q", begin, steps)
 	}
 }

@@ -38,11 +38,16 @@ func (d *drawing) finish(r row, signs string) {
 
 // name writes a lane's name, cut to its room.
 func (d *drawing) name(r row, at int, name string, s style) {
-	n := []rune(d.clean(name))
-	if room := laneLeft - 1 - at; len(n) > room {
+	r.write(at, d.narrow(name, laneLeft-1-at), s)
+}
+
+// narrow cuts a name to its room.
+func (p *page) narrow(name string, room int) string {
+	n := []rune(p.clean(name))
+	if len(n) > room {
 		n = append(n[:room-1], '~')
 	}
-	r.write(at, string(n), s)
+	return string(n)
 }
 
 // bracket draws a time as a line with two ends, or as one point. An end beyond the

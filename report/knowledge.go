@@ -12,20 +12,26 @@ func (p *plot) steps(pic *picture) (list []step) {
 	d := &draw{plot: p, pic: pic}
 	for i := range p.moments {
 		m := &p.moments[i]
-		s := step{N: i + 1, At: p.d.units.exact(m.at), Line: shown(m.line), X: d.x(m.at)}
-		for _, c := range d.allClients() {
-			what, tone := p.believes(c, m)
-			s.States = append(s.States, state{name(c), what, tone})
+		list = append(list, step{
+			N: i + 1, At: p.d.units.exact(m.at), Line: shown(m.line), X: d.x(m.at), States: p.states(m),
+		})
+	}
+	return list
+}
+
+// states returns what everybody knew after a moment.
+func (p *plot) states(m *moment) (list []state) {
+	for _, c := range p.allClients() {
+		what, tone := p.believes(c, m)
+		list = append(list, state{name(c), what, tone})
+	}
+	for _, x := range p.allServers() {
+		if what, tone := p.keeps(x, m); what != "" {
+			list = append(list, state{name(x), what, tone})
 		}
-		for _, x := range d.allServers() {
-			if what, tone := p.keeps(x, m); what != "" {
-				s.States = append(s.States, state{name(x), what, tone})
-			}
-		}
-		if what := p.value(m); what != "" {
-			s.States = append(s.States, state{history.Resource, what, ""})
-		}
-		list = append(list, s)
+	}
+	if what := p.value(m); what != "" {
+		list = append(list, state{history.Resource, what, ""})
 	}
 	return list
 }

@@ -10,18 +10,24 @@ import (
 // lanes draws the acts of a story's clients, of the servers and of the resource on
 // one time axis.
 func (p *page) lanes(s *plot) {
-	d := p.draw(s, newAxis(s.reach()))
+	d := p.draw(s, newAxis(s.reach()), nil)
 	p.legend(d)
 	d.absent()
 }
 
-// draw draws the lanes of a story on a time axis.
-func (p *page) draw(s *plot, a axis) *drawing {
+// draw draws the lanes of a story on a time axis, with a line at the time of now, unless
+// it is nil.
+func (p *page) draw(s *plot, a axis, now *moment) *drawing {
 	d := &drawing{page: p, plot: s, axis: a, used: map[rune]bool{}, numbered: map[string]bool{}}
 	d.clients = s.shown()
 	labels, line := newRow(), newRow()
 	d.axis.draw(s.d.units, labels, line)
 	p.row(labels)
+	if now != nil {
+		p.cursor = a.col(now.at)
+		defer func() { p.cursor = 0 }()
+		line.fill(p.cursor, p.cursor, '▼', warn)
+	}
 	p.row(line)
 	for _, name := range d.clients {
 		d.client(name)

@@ -87,8 +87,13 @@ func (p *page) moments(s *plot) {
 		width = max(width, len(s.d.units.exact(s.moments[i].at)))
 	}
 	for i := range s.moments {
-		m := &s.moments[i]
-		head := fmt.Sprintf("%d  %*s  ", i+1, width, s.d.units.exact(m.at))
-		p.beside(laneName, plain, head, laneName+len(head), m.line)
+		p.moment(s, i, width)
 	}
+}
+
+// moment writes one of the moments, with its time in a column of some width.
+func (p *page) moment(s *plot, i, width int) {
+	m := &s.moments[i]
+	head := fmt.Sprintf("%d  %*s  ", i+1, width, s.d.units.exact(m.at))
+	p.beside(laneName, plain, head, laneName+len(head), m.line)
 }

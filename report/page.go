@@ -26,6 +26,8 @@ type page struct {
 	o   Options
 	raw bool // texts as they are, for what is no terminal
 	b   strings.Builder
+
+	cursor int // the column in which rows show a line; 0: none
 }
 
 func (p *page) flush(w io.Writer) error {
@@ -37,6 +39,9 @@ func (p *page) blank() { p.b.WriteByte('\n') }
 
 // row writes one line that has been laid out.
 func (p *page) row(r row) {
+	if p.cursor > 0 && r[p.cursor].r == ' ' {
+		r.fill(p.cursor, p.cursor, '│', warn)
+	}
 	p.b.WriteString(r.render(p.o.Color))
 	p.b.WriteByte('\n')
 }
@@ -103,7 +108,7 @@ func (p *page) clean(s string) string {
 }
 
 // signs are the runes beyond Latin that are written, all of them one column wide.
-const signs = "✗✓█▒━╌─├┤┼»«×·≥≤–—‘’“”…"
+const signs = "✗✓█▒━╌─│├┤┼▼»«×·≥≤–—‘’“”…"
 
 // wrap breaks text into lines of at most width runes. It splits longer words.
 func wrap(text string, width int) []string {

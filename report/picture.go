@@ -258,13 +258,13 @@ func (d *draw) ticks() {
 const mostLanes = 40
 
 // allClients returns the clients of the story and others that asked for the lock, by name.
-func (d *draw) allClients() []string {
-	list := slices.Clone(d.clients)
+func (p *plot) allClients() []string {
+	list := slices.Clone(p.clients)
 	seen := map[string]bool{}
 	for _, c := range list {
 		seen[c] = true
 	}
-	for _, o := range d.d.all {
+	for _, o := range p.d.all {
 		if !seen[o.client] && len(list) < mostLanes {
 			seen[o.client], list = true, append(list, o.client)
 		}
@@ -274,12 +274,12 @@ func (d *draw) allClients() []string {
 }
 
 // allServers returns the servers that had entries, or are in the story, by name.
-func (d *draw) allServers() (list []string) {
-	for s := range d.d.servers {
+func (p *plot) allServers() (list []string) {
+	for s := range p.d.servers {
 		list = append(list, s)
 	}
-	for i := range d.moments {
-		if s := d.moments[i].lane; d.d.hosts(s) && !slices.Contains(list, s) {
+	for i := range p.moments {
+		if s := p.moments[i].lane; p.d.hosts(s) && !slices.Contains(list, s) {
 			list = append(list, s)
 		}
 	}

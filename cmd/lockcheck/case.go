@@ -23,7 +23,7 @@ type caseFlags struct {
 }
 
 func (a *app) caseCommand() *cobra.Command {
-	var f caseFlags
+	f := caseFlags{telling: cases.Telling{Keys: a.stdin}}
 	cmd := &cobra.Command{
 		Use:   "case [ID…]",
 		Short: "Reproduce documented failures, each with and without its remedy",
@@ -39,7 +39,10 @@ lease each time if that may help a slow machine. A case that goes wrong is not
 repeated, unless the machine may have been too slow.
 
 --compare tells of the flaw and of its remedy under the same faults, with both
-pictures on one time axis.
+pictures on one time axis. --step walks through the story of one case: each step
+has the picture with a line at its time, what happened, and what each client
+believed and each server knew. On a terminal, Enter and the arrow keys go from
+step to step, and q ends the walk; elsewhere all steps are printed.
 
 --lock, --pause and --lease change one thing and run the case again. Nothing is
 documented for that: the exit code is 1 if anything is violated.`, names.Times(batch.Tries)),
@@ -48,6 +51,7 @@ documented for that: the exit code is 1 if anything is violated.`, names.Times(b
   lockcheck case redis-get-del-race
   lockcheck case redis-get-del-race --lock redis-set-lua
   lockcheck case redis-get-del-race --compare
+  lockcheck case redis-get-del-race --step
   lockcheck case 'redis-*' --on docker`,
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,7 +60,7 @@ documented for that: the exit code is 1 if anything is violated.`, names.Times(b
 				return err
 			}
 			changed, play := cmd.Flags().Changed, &cases.Stage{Printer: a.Printer, Telling: f.telling}
-			if err := f.telling.Check(args, changed); err != nil {
+			if err := f.telling.Check(ids, changed); err != nil {
 				return err
 			}
 			if changed("pause") && f.changes.Pause <= 0 {
@@ -90,6 +94,7 @@ documented for that: the exit code is 1 if anything is violated.`, names.Times(b
 	environmentFlags(cmd, &f.environment)
 	cmd.Flags().BoolVar(&f.all, "all", false, "print the story of every case")
 	cmd.Flags().BoolVar(&f.telling.Compare, "compare", false, "tell of the flaw and of its remedy, on one time axis")
+	cmd.Flags().BoolVar(&f.telling.Step, "step", false, "walk through the failure step by step")
 	cmd.Flags().StringVar(&f.changes.Lock, "lock", "", "run it with another `LOCK`")
 	durationFlag(cmd.Flags(), &f.changes.Pause, "pause", 0, "`length` of pauses")
 	return cmd

@@ -46,7 +46,7 @@ func (to *Stage) tellCase(p *batch.Runner, r *harness.CaseResult, again []string
 		if s.Schedule.Name != "" {
 			to.Printf("Schedule: %s\n\n", s.Schedule.Name)
 		}
-		if err := to.tellRuns(r, &s); err != nil {
+		if err := to.tellRuns(p, r, &s); err != nil {
 			return err
 		}
 		to.Printf("Files    %s\n", dirs[i])
@@ -72,7 +72,10 @@ func (to *Stage) tellCase(p *batch.Runner, r *harness.CaseResult, again []string
 }
 
 // tellRuns tells of the flawed run of a schedule, and of the remedy as the flags say.
-func (to *Stage) tellRuns(r *harness.CaseResult, s *harness.ScheduleResult) error {
+func (to *Stage) tellRuns(p *batch.Runner, r *harness.CaseResult, s *harness.ScheduleResult) error {
+	if to.Step {
+		return to.Printer.Step(p.Ctx, to.Keys, harness.ScheduleName(r.Case, s.Schedule), s.Flawed, nil)
+	}
 	if to.Compare && s.Remedied != nil {
 		return to.Printer.Compare(
 			terminal.Side{Title: "The flaw: " + setupWords(r.Case.Setup), Run: s.Flawed},

@@ -1,30 +1,45 @@
 package cases
 
 import (
+	"io"
+
 	"github.com/lockcheck/lockcheck/internal/exit"
 )
 
 // Telling is how cases are told, if not by the story of the flawed run.
 type Telling struct {
 	Compare bool // the flaw and its remedy together
+	Step    bool // step by step
+	Keys    io.Reader
 }
 
-// Check returns an error if a flag does not fit the way of telling. changed reports
-// whether a flag is set.
-func (t Telling) Check(args []string, changed func(flag string) bool) error {
-	if !t.Compare {
+// Check returns an error if other flags or the cases do not fit the way of telling.
+// changed reports whether a flag is set.
+func (t Telling) Check(ids []string, changed func(flag string) bool) error {
+	with := "--compare"
+	if t.Step {
+		with = "--step"
+	} else if !t.Compare {
 		return nil
 	}
-	for _, c := range []struct{ flag, why string }{
-		{"json", "prints text"},
-		{"quiet", "prints text"},
-		{"lock", "shows a case as documented"},
-		{"pause", "shows a case as documented"},
-		{"lease", "shows a case as documented"},
+	for _, c := range []struct {
+		flag, why string
+		wrong     bool
+	}{
+		{"all", "walks through one case", t.Step},
+		{"compare", "walks through one run", t.Step},
+		{"json", "prints text", true},
+		{"quiet", "prints text", true},
+		{"lock", "shows a case as documented", true},
+		{"pause", "shows a case as documented", true},
+		{"lease", "shows a case as documented", true},
 	} {
-		if changed(c.flag) {
-			return exit.Errorf(exit.Usage, "--compare %s: leave out --%s", c.why, c.flag)
+		if c.wrong && changed(c.flag) {
+			return exit.Errorf(exit.Usage, "%s %s: leave out --%s", with, c.why, c.flag)
 		}
+	}
+	if t.Step && len(ids) != 1 {
+		return exit.Errorf(exit.Usage, "--step walks through one case: name it, as in lockcheck case redis-get-del-race --step")
 	}
 	return nil
 }

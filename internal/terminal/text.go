@@ -1,7 +1,9 @@
 package terminal
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -109,6 +111,18 @@ func (t *Terminal) Compare(sides ...Side) error {
 	}
 	t.Printf("\n")
 	return nil
+}
+
+// Step prints the verdict on a run, and walks through its story as keys from in say. pr
+// is as for Run, and ctx ends the walk.
+func (t *Terminal) Step(ctx context.Context, in io.Reader, name string, j *harness.Judged, pr checker.Promise) error {
+	begin, steps := report.Steps(j.History, j.Verdicts, t.about(j, pr))
+	io.WriteString(t.Stdout, begin+"\n")
+	var screens []Screen
+	for i, text := range steps {
+		screens = append(screens, Screen{fmt.Sprintf("%s: step %d of %d", name, i+1, len(steps)), text})
+	}
+	return t.Walk(ctx, in, screens)
 }
 
 // VerdictTable prints the verdict on each property.
