@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
@@ -17,27 +16,23 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/lockcheck/lockcheck/internal/browsertest"
-	"github.com/lockcheck/lockcheck/internal/catalogue"
-	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
-	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// written keeps the flawed run of a case, and returns its page.
+// written keeps the flawed run of a case, and returns its page. The remedy is beside it if
+// id ends with withRemedy.
 func written(t *testing.T, id string) string {
 	t.Helper()
-	c, ok := catalogue.FindCase(id)
-	if !ok {
-		t.Fatalf("no case %s", id)
-	}
-	plan, _, _ := harness.CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
-	j, _, err := harness.Simulate(sim.Simulator, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id, compared := strings.CutSuffix(id, withRemedy)
+	flawed, remedied := simulated(t, id)
 	dir := t.TempDir()
-	if err := rundir.Save(dir, j); err != nil {
+	if err := rundir.Save(dir, flawed); err != nil {
 		t.Fatal(err)
+	}
+	if compared {
+		if err := rundir.SaveComparison(dir, rundir.Side{Title: "The flaw", Run: flawed}, rundir.Side{Title: "The remedy", Run: remedied}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	file := filepath.Join(dir, rundir.PageFile)
 	if info, err := os.Stat(file); err != nil || info.Size() > 1<<20 {
@@ -46,10 +41,13 @@ func written(t *testing.T, id string) string {
 	return "file://" + file
 }
 
+const withRemedy = " with its remedy"
+
 // pages are cases of every store, and of faults that are drawn in different ways.
 var pages = []string{
 	"redis-get-del-race", "redlock-clock-jump", "redis-sentinel-split-brain", "zk-session-expiry-holder", "mysql-fair-dead-waiters",
 	"redis-renew-unconditional", "zk-herd-double-entry", "redis-delayed-write", "mysql-getlock-failover", "redlock-split-vote",
+	"redis-get-del-race" + withRemedy,
 }
 
 // A page shows the violation without scrolling, on a large and on a small screen, in light

@@ -53,7 +53,7 @@ func Compare(w io.Writer, sides ...Side) error {
 			}
 		}
 	}
-	a := commonAxis(all)
+	a := newAxis(reach(all...))
 	each(func(s *plot) {
 		d := p.draw(s, a, nil)
 		d.absent()
@@ -62,14 +62,4 @@ func Compare(w io.Writer, sides ...Side) error {
 	p.legend(drawings...)
 	each(p.moments)
 	return p.flush(w)
-}
-
-// commonAxis returns the axis on which all stories are.
-func commonAxis(all []*plot) axis {
-	from, to := all[0].reach()
-	for _, s := range all[1:] {
-		low, high := s.reach()
-		from, to = min(from, low), max(to, high)
-	}
-	return newAxis(from, to)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/report"
 )
 
-// simulated returns the run of a case's first schedule, and that of its remedy.
+// simulated returns the run of a case's first schedule, and that of its remedy, or nil.
 func simulated(t *testing.T, id string) (flawed, remedied *harness.Judged) {
 	t.Helper()
 	c, ok := catalogue.FindCase(id)
@@ -28,6 +28,9 @@ func simulated(t *testing.T, id string) (flawed, remedied *harness.Judged) {
 	flawed, _, err := harness.Simulate(sim.Simulator, plan)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if remedy == nil {
+		return flawed, nil
 	}
 	remedied, _, err = harness.Simulate(sim.Simulator, remedy)
 	if err != nil {
@@ -113,5 +116,45 @@ func TestStepsOfNothing(t *testing.T) {
 	begin, steps := report.Steps(&history.History{}, nil, report.Options{})
 	if len(steps) != 0 || !strings.Contains(begin, "Nothing happened in this run") {
 		t.Errorf("%q, %q", begin, steps)
+	}
+}
+
+// A page with two runs has the lanes of both on one axis, and what everybody in both knew
+// at each moment of the first.
+func TestAPageWithTwoRuns(t *testing.T) {
+	t.Parallel()
+	flawed, remedied := simulated(t, "redis-get-del-race")
+	page := func(o report.PageOptions) string {
+		var b bytes.Buffer
+		o.Options = rundir.StoryOptions(flawed)
+		if err := report.Page(&b, flawed.History, flawed.Verdicts, o); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	one := page(report.PageOptions{})
+	two := page(report.PageOptions{Title: "The <flaw>", Beside: &report.Side{
+		Title: "The remedy", History: remedied.History, Verdicts: remedied.Verdicts, Options: rundir.StoryOptions(remedied),
+	}})
+	for _, tt := range []struct {
+		what      string
+		one, both int
+	}{
+		{`class="lane axis"`, 1, 1},
+		{`<h2 class="lane title"><bdi>The &lt;flaw&gt;</bdi></h2>`, 0, 1},
+		{`<h2 class="lane title"><bdi>The remedy</bdi></h2>`, 0, 1},
+		{`aria-label="redis-1"`, 1, 2},
+		{`id="at1"`, 1, 1},
+		{`class="moment"`, 9, 9},
+		{`class="beat"`, 0, 9},
+		{`class="dim other"`, 0, 9},
+		{"c3 was granted the lock, with a lease until 26.07 s", 0, 1},
+	} {
+		if n := strings.Count(one, tt.what); n != tt.one {
+			t.Errorf("a page has %q %d times, want %d", tt.what, n, tt.one)
+		}
+		if n := strings.Count(two, tt.what); n != tt.both {
+			t.Errorf("a page of two runs has %q %d times, want %d", tt.what, n, tt.both)
+		}
 	}
 }

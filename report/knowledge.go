@@ -1,22 +1,38 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// steps returns what everybody knew after each moment.
-func (p *plot) steps(pic *picture) (list []step) {
+// steps returns what everybody knew after each moment, and at its time in another run,
+// unless that is nil.
+func (p *plot) steps(pic *picture, other *plot) (list []step) {
 	d := &draw{plot: p, pic: pic}
 	for i := range p.moments {
 		m := &p.moments[i]
-		list = append(list, step{
-			N: i + 1, At: p.d.units.exact(m.at), Line: shown(m.line), X: d.x(m.at), States: p.states(m),
-		})
+		s := step{N: i + 1, At: p.d.units.exact(m.at), Line: shown(m.line), X: d.x(m.at), States: p.states(m)}
+		if other != nil {
+			s.Beside = other.states(other.d.after(m.at))
+		}
+		list = append(list, s)
 	}
 	return list
+}
+
+// after returns a moment after the last entry until a time.
+func (d *digest) after(t time.Duration) *moment {
+	i, _ := slices.BinarySearchFunc(d.h.Entries, t, func(e history.Entry, t time.Duration) int {
+		if e.Time <= t {
+			return -1
+		}
+		return 1
+	})
+	return &moment{pos: i - 1, at: t}
 }
 
 // states returns what everybody knew after a moment.

@@ -10,7 +10,7 @@ import (
 // lanes draws the acts of a story's clients, of the servers and of the resource on
 // one time axis.
 func (p *page) lanes(s *plot) {
-	d := p.draw(s, newAxis(s.reach()), nil)
+	d := p.draw(s, newAxis(reach(s)), nil)
 	p.legend(d)
 	d.absent()
 }

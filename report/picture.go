@@ -10,6 +10,22 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
+// beside adds the lanes of another picture with the same frame below, each under its title.
+// Its moments keep their numbers, but are no steps.
+func (pic *picture) beside(title string, other *picture, below string) {
+	pic.Lanes = append([]pictureLane{{Name: shown(title), Kind: "title", Story: true}}, pic.Lanes...)
+	pic.Lanes = append(pic.Lanes, pictureLane{Name: shown(below), Kind: "title", Story: true})
+	for _, l := range other.Lanes {
+		for i := range l.Marks {
+			if m := &l.Marks[i]; m.N > 0 {
+				m.Kind, m.Text, m.N = "beat", strconv.Itoa(m.N), 0
+			}
+		}
+		pic.Lanes = append(pic.Lanes, l)
+	}
+	pic.Left += other.Left
+}
+
 // picture is the lanes on one time axis. Places are percent of the whole width. A part of
 // the axis without events that is long is drawn short, and marked.
 type picture struct {
@@ -127,6 +143,9 @@ const (
 	pictureEntries = 20_000
 )
 
+// drawable reports whether a story has a picture.
+func (p *plot) drawable() bool { return !p.empty() && len(p.d.h.Entries) <= pictureEntries }
+
 // covered returns the times that the picture covers: all, or the story and what is around
 // it if that is too much.
 func (p *plot) covered() (from, to time.Duration) {
@@ -140,38 +159,53 @@ func (p *plot) covered() (from, to time.Duration) {
 		first, last = max(first-around, 0), min(last+around, p.d.last())
 	}
 	from, to = p.d.at(first), p.d.at(last)
-	low, high := p.reach()
+	low, high := reach(p)
 	return min(from, low), max(to, high)
 }
 
-// reach returns the times of the story.
-func (p *plot) reach() (from, to time.Duration) {
-	from, to = p.moments[0].at, p.moments[0].at
-	for i := range p.moments {
-		from, to = min(from, p.moments[i].at), max(to, p.moments[i].at)
-	}
-	for _, s := range p.spans {
-		from, to = min(from, s.from), max(to, s.to)
+// reach returns the times of stories.
+func reach(plots ...*plot) (from, to time.Duration) {
+	from, to = plots[0].moments[0].at, plots[0].moments[0].at
+	for _, p := range plots {
+		for i := range p.moments {
+			from, to = min(from, p.moments[i].at), max(to, p.moments[i].at)
+		}
+		for _, s := range p.spans {
+			from, to = min(from, s.from), max(to, s.to)
+		}
 	}
 	return from, to
 }
 
-// draw collects the picture.
-type draw struct {
-	*plot
+// frame is what pictures on one axis have in common.
+type frame struct {
 	from, to time.Duration
-	pic      *picture
-	drawn    int          // bars and marks so far
-	placed   map[int]bool // the moments that have a lane
+	scale    scale
+	breaks   [][2]time.Duration
+	story    [2]time.Duration
 }
 
-func (p *plot) picture() *picture {
-	d := &draw{plot: p, pic: &picture{}, placed: map[int]bool{}}
-	d.from, d.to = p.covered()
+func newFrame(plots ...*plot) *frame {
+	f := &frame{}
+	f.story[0], f.story[1] = reach(plots...)
+	f.from, f.to = f.story[0], f.story[1]
+	for _, p := range plots {
+		from, to := p.covered()
+		f.from, f.to = min(f.from, from), max(f.to, to)
+	}
 	var times []time.Duration
+	for _, p := range plots {
+		times = append(times, p.times(f.from, f.to)...)
+	}
+	f.scale, f.breaks = newScale(times)
+	return f
+}
+
+// times returns the times of a story's events between two times.
+func (p *plot) times(from, to time.Duration) (times []time.Duration) {
 	note := func(pos int) {
 		if pos != none {
-			if t := p.d.at(pos); d.from <= t && t <= d.to {
+			if t := p.d.at(pos); from <= t && t <= to {
 				times = append(times, t)
 			}
 		}
@@ -193,22 +227,34 @@ func (p *plot) picture() *picture {
 	}
 	for _, g := range p.d.grants {
 		for _, l := range g.deadlines {
-			if d.from <= l.until && l.until <= d.to {
+			if from <= l.until && l.until <= to {
 				times = append(times, l.until)
 			}
 		}
 	}
-	var breaks [][2]time.Duration
-	d.pic.scale, breaks = newScale(times)
+	return times
+}
+
+// draw collects the picture.
+type draw struct {
+	*plot
+	from, to time.Duration
+	pic      *picture
+	drawn    int          // bars and marks so far
+	placed   map[int]bool // the moments that have a lane
+}
+
+func (p *plot) picture(f *frame) *picture {
+	d := &draw{plot: p, from: f.from, to: f.to, pic: &picture{scale: f.scale}, placed: map[int]bool{}}
 	for _, k := range d.pic.scale {
 		d.pic.Knots = append(d.pic.Knots, knot{math.Round(float64(k.t)/1e3) / 1e3, k.x})
 	}
-	for _, b := range breaks {
+	for _, b := range f.breaks {
 		d.pic.Breaks = append(d.pic.Breaks, d.bar(b[0], b[1], "break", p.d.units.span(b[1]-b[0])+" without an event, drawn short", ""))
 	}
-	from, to := p.reach()
-	pad := max((d.x(to)-d.x(from))/20, 2.5)
-	d.pic.From, d.pic.To = max(d.x(from)-pad, 0), min(d.x(to)+pad, 100)
+	from, to := d.x(f.story[0]), d.x(f.story[1])
+	pad := max((to-from)/20, 2.5)
+	d.pic.From, d.pic.To = max(from-pad, 0), min(to+pad, 100)
 	d.ticks()
 	for _, c := range d.allClients() {
 		d.client(c)

@@ -34,6 +34,9 @@ type PageOptions struct {
 	Again   string // the command that repeats the run
 	Version string // of lockcheck
 	Reached checker.Counts
+
+	Title  string // of the run, above its lanes if another one is beside it
+	Beside *Side  // another run, whose lanes are below on the same axis; nil: none
 }
 
 // Page writes the page of a run: its verdict, its story, its picture on a time axis, what
@@ -65,6 +68,7 @@ type sheet struct {
 
 	Story  []told
 	Errors []string
+	Beside *sheet // the other run, of which only the verdict and the story are shown; nil: none
 
 	Picture *picture // nil: nothing happened
 	Strip   *strip
@@ -80,7 +84,7 @@ type step struct {
 	N              int
 	At, Line, Lane string
 	X              float64
-	States         []state
+	States, Beside []state // of the run, and of the one beside it
 }
 
 // state is what one client believes, or one server knows.
@@ -94,25 +98,12 @@ type count struct {
 }
 
 func newSheet(h *history.History, verdicts []checker.Verdict, o PageOptions) *sheet {
-	p := &page{o: o.Options, raw: true}
-	subject, plot := tell(h, verdicts, o.Options)
-	p.headline(h, verdicts, subject, plot.title)
 	s := &sheet{Again: o.Again, Version: o.Version}
-	s.takeVerdict(p)
-	p.run(h)
-	s.About = shown(p.take())
-	if why := untold(h, plot); why != "" {
-		s.Story = []told{{0, why}}
-	} else {
-		s.Story = plot.told()
-	}
+	plot := s.tell(h, verdicts, o.Options)
+	s.draw(plot, o)
 	list := failures(h)
 	for _, f := range list[:min(len(list), mostFailures)] {
 		s.Errors = append(s.Errors, shown(f.words()))
-	}
-	if !plot.empty() && len(h.Entries) <= pictureEntries {
-		s.Picture = plot.picture()
-		s.Steps = plot.steps(s.Picture)
 	}
 	s.Strip = newStrip(h, s.Picture)
 	for i := range verdicts {
@@ -124,10 +115,49 @@ func newSheet(h *history.History, verdicts []checker.Verdict, o PageOptions) *sh
 		}
 	}
 	s.Table = newTable(h, verdicts)
+	return s
+}
+
+// tell takes the verdict, the run and its story, which it returns.
+func (s *sheet) tell(h *history.History, verdicts []checker.Verdict, o Options) *plot {
+	p := &page{o: o, raw: true}
+	subject, plot := tell(h, verdicts, o)
+	p.headline(h, verdicts, subject, plot.title)
+	s.takeVerdict(p)
+	p.run(h)
+	s.About = shown(p.take())
+	if why := untold(h, plot); why != "" {
+		s.Story = []told{{0, why}}
+	} else {
+		s.Story = plot.told()
+	}
 	for i := range s.Story {
 		s.Story[i].Text = shown(s.Story[i].Text)
 	}
-	return s
+	return plot
+}
+
+// draw takes the picture and the steps, with those of the run beside it.
+func (s *sheet) draw(p *plot, o PageOptions) {
+	var other *plot
+	if b := o.Beside; b != nil {
+		s.Beside = &sheet{}
+		if other = s.Beside.tell(b.History, b.Verdicts, b.Options); !other.drawable() {
+			other = nil
+		}
+		s.Beside.Title = shown(b.Title)
+	}
+	switch {
+	case !p.drawable():
+		return
+	case other == nil:
+		s.Picture = p.picture(newFrame(p))
+	default:
+		f := newFrame(p, other)
+		s.Picture = p.picture(f)
+		s.Picture.beside(o.Title, other.picture(f), o.Beside.Title)
+	}
+	s.Steps = p.steps(s.Picture, other)
 }
 
 // takeVerdict splits the headline of the terminal's story.

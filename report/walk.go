@@ -33,7 +33,7 @@ func Steps(h *history.History, verdicts []checker.Verdict, o Options) (begin str
 // step writes a moment of the walk.
 func (p *page) step(s *plot, i int) {
 	m := &s.moments[i]
-	p.legend(p.draw(s, newAxis(s.reach()), m))
+	p.legend(p.draw(s, newAxis(reach(s)), m))
 	p.blank()
 	p.moment(s, i, 0)
 	p.blank()

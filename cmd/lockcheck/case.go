@@ -39,10 +39,12 @@ lease each time if that may help a slow machine. A case that goes wrong is not
 repeated, unless the machine may have been too slow.
 
 --compare tells of the flaw and of its remedy under the same faults, with both
-pictures on one time axis. --step walks through the story of one case: each step
-has the picture with a line at its time, what happened, and what each client
-believed and each server knew. On a terminal, Enter and the arrow keys go from
-step to step, and q ends the walk; elsewhere all steps are printed.
+pictures on one time axis, here and on the page.
+
+--step walks through the story of one case. Each step has the picture with a
+line at its time, what happened, and what each client believed and each server
+knew. On a terminal, Enter and the arrow keys go from step to step, and q ends
+the walk; elsewhere all steps are printed.
 
 --lock, --pause and --lease change one thing and run the case again. Nothing is
 documented for that: the exit code is 1 if anything is violated.`, names.Times(batch.Tries)),

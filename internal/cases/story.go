@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/layout"
-	"github.com/lockcheck/lockcheck/internal/terminal"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // tellCase saves the runs of a case. With tell it also prints the case: its failure,
@@ -46,7 +46,7 @@ func (to *Stage) tellCase(p *batch.Runner, r *harness.CaseResult, again []string
 		if s.Schedule.Name != "" {
 			to.Printf("Schedule: %s\n\n", s.Schedule.Name)
 		}
-		if err := to.tellRuns(p, r, &s); err != nil {
+		if err := to.tellRuns(p, r, &s, dirs[i]); err != nil {
 			return err
 		}
 		to.Printf("Files    %s\n", dirs[i])
@@ -71,16 +71,19 @@ func (to *Stage) tellCase(p *batch.Runner, r *harness.CaseResult, again []string
 	return nil
 }
 
-// tellRuns tells of the flawed run of a schedule, and of the remedy as the flags say.
-func (to *Stage) tellRuns(p *batch.Runner, r *harness.CaseResult, s *harness.ScheduleResult) error {
+// tellRuns tells of the flawed run of a schedule, whose files are in dir, and of the remedy
+// as the flags say.
+func (to *Stage) tellRuns(p *batch.Runner, r *harness.CaseResult, s *harness.ScheduleResult, dir string) error {
 	if to.Step {
 		return to.Printer.Step(p.Ctx, to.Keys, harness.ScheduleName(r.Case, s.Schedule), s.Flawed, nil)
 	}
 	if to.Compare && s.Remedied != nil {
-		return to.Printer.Compare(
-			terminal.Side{Title: "The flaw: " + setupWords(r.Case.Setup), Run: s.Flawed},
-			terminal.Side{Title: "The remedy: " + setupWords(r.Case.Remedy.Setup), Run: s.Remedied, Promise: r.Case.Remedy.Keeps},
-		)
+		flaw := rundir.Side{Title: "The flaw: " + setupWords(r.Case.Setup), Run: s.Flawed}
+		remedy := rundir.Side{Title: "The remedy: " + setupWords(r.Case.Remedy.Setup), Run: s.Remedied, Promise: r.Case.Remedy.Keeps}
+		if err := rundir.SaveComparison(dir, flaw, remedy); err != nil {
+			return err
+		}
+		return to.Printer.Compare(flaw, remedy)
 	}
 	if err := to.Run(s.Flawed, nil); err != nil || !to.Verbose || s.Remedied == nil {
 		return err

@@ -77,34 +77,20 @@ func (t *Terminal) Run(j *harness.Judged, pr checker.Promise) error {
 	return nil
 }
 
-// about returns what the story of a run is about. pr is the promise; nil means the
-// properties that the run's case is about, or all.
+// about returns how the story of a run that promises pr is told here.
 func (t *Terminal) about(j *harness.Judged, pr checker.Promise) report.Options {
-	o := rundir.StoryOptions(j)
+	o := rundir.StoryAbout(j, pr)
 	o.Color = t.Color
-	if len(pr) > 0 {
-		o.Promise = pr
-	}
-	if !pr.Covers(o.About) {
-		o.About = ""
-	}
 	return o
 }
 
-// Side is one run of a comparison. Promise is as for Run.
-type Side struct {
-	Title   string
-	Run     *harness.Judged
-	Promise checker.Promise
-}
-
 // Compare prints the stories of runs, with all pictures on one time axis.
-func (t *Terminal) Compare(sides ...Side) error {
+func (t *Terminal) Compare(sides ...rundir.Side) error {
 	var list []report.Side
 	for _, s := range sides {
-		list = append(list, report.Side{
-			Title: s.Title, History: s.Run.History, Verdicts: s.Run.Verdicts, Options: t.about(s.Run, s.Promise),
-		})
+		told := s.Told()
+		told.Color = t.Color
+		list = append(list, told)
 	}
 	if err := report.Compare(t.Stdout, list...); err != nil {
 		return err

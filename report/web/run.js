@@ -22,7 +22,7 @@ function show(from, to) {
   }
   let free = -Infinity; // numbers of moments in one lane stand beside each other
   let lane = null;
-  for (const e of all("a.moment")) {
+  for (const e of all("a.moment, i.beat")) {
     if (e.parentNode !== lane) [lane, free] = [e.parentNode, -Infinity];
     const pixels = (((e.dataset.x - from) / wide) * lane.clientWidth) || 0;
     const at = Math.min(Math.max(pixels, free, 9), Math.max(pixels, lane.clientWidth - 9));
