@@ -126,8 +126,8 @@ func (s *source) build(binary, goos, arch string) error {
 // it leads to, directly or through other pages. Tests among them are left out.
 var pages = []string{
 	"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "deploy", "examples", "tools/base-image",
-	"internal/suite/lockcheck.schema.json", "internal/worker/protocol.go", "adapters/README.md", "adapters/testdata/findings",
-	":(exclude)docs/*.go", ":(exclude)deploy/*.go", ":(exclude)examples/*_test.go", ":(exclude)deploy/kubernetes/schema",
+	"internal/suite/lockcheck.schema.json", "internal/worker/protocol.go", "adapters/README.md", "adapters/testdata/findings", "locks",
+	":(exclude)docs/*.go", ":(exclude)deploy/*.go", ":(exclude)examples/*_test.go", ":(exclude)locks/*_test.go", ":(exclude)deploy/kubernetes/schema",
 }
 
 // pages returns the files of git that belong into an archive.
