@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/index"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
@@ -109,6 +110,9 @@ func keptFiles(t *testing.T, out string, want ...string) {
 		t.Fatalf("nothing was kept (%v)", err)
 	}
 	for _, d := range dirs {
+		if d.Name() == index.File {
+			continue
+		}
 		files, err := os.ReadDir(filepath.Join(out, d.Name()))
 		if err != nil {
 			t.Fatal(err)

@@ -38,7 +38,7 @@ func TestWorkersForEveryStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ store, lock, fault, promise string }{
-		{"redlock", "redlock", "pause", "lease-exclusion"}, // votes can split for as long as nodes are slow
+		{"redlock", "redlock", "pause", "liveness"},
 		{"sentinel", "redis-set-lua", "pause", "liveness"},
 		{"zookeeper", "zk-recipe", "session-expiry", "liveness"},
 		{"mysql", "mysql-get-lock", "session-expiry", "liveness"},
