@@ -39,7 +39,7 @@ func (t Telling) Check(ids []string, changed func(flag string) bool) error {
 		}
 	}
 	if t.Step && len(ids) != 1 {
-		return exit.Errorf(exit.Usage, "--step walks through one case: name it, as in lockcheck case redis-get-del-race --step")
+		return exit.Errorf(exit.Usage, "--step walks through one case: name it, as in lockcheck case NAME --step")
 	}
 	return nil
 }

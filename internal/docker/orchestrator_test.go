@@ -102,6 +102,7 @@ func TestMySQLReplicaLosesPower(t *testing.T) {
 func TestMySQLReplicaThatCannotFollow(t *testing.T) {
 	t.Parallel()
 	tables(t, catalogue.Server{Replicas: 1}, &witness{}, nil, func(p *docker.Environment) {
+		inStep(t, p, "mysql-1b") // it has the table
 		must(t, docker.Execute(p, "mysql-1b", strings.Replace(insert, "?", "5", 1)))
 		does(t, p, through(t, p, "c1"), "c1", 1, insert, 5)
 		until(t, p, "its replication has stopped", func() bool { return docker.Replicates(p, "mysql-1b") != nil })

@@ -124,6 +124,9 @@ func (s *server) stop(ctx context.Context, lose bool) error {
 	s.feed, s.up = nil, false
 	s.turns++
 	s.mu.Unlock()
+	if lose {
+		s.syncNoMore(f)
+	}
 	if err := s.end(ctx, lose); err != nil {
 		return err
 	}
@@ -137,6 +140,15 @@ func (s *server) stop(ctx context.Context, lose bool) error {
 		s.ledger.lose()
 	}
 	return nil
+}
+
+// syncNoMore makes a server that syncs every second keep its disk as it is: to kill it
+// takes a command in its container, and that can take longer than a second. A server
+// that is paused, or does not answer, syncs nothing either.
+func (s *server) syncNoMore(f *feed) {
+	if s.fsync == catalogue.FsyncEverysec && f != nil && !s.gate.wasPaused(time.Now()) {
+		f.command.do("CONFIG", "SET", "appendfsync", "no")
+	}
 }
 
 // end ends the server's process. With lose it removes the unsynced data.
