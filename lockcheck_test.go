@@ -78,6 +78,9 @@ var failing = map[string]func(*testing.T){
 	"naive with seed 2": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("exclusion"), lockcheck.Faults("pause"), lockcheck.Seed(2), long)
 	},
+	"a release of two requests": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), readsFirst, lockcheck.Promise("ownership"), lockcheck.Faults("pause"), long)
+	},
 	"it never renews": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), watchdog(true), lockcheck.Renews(), lockcheck.Promise("exclusion"), lockcheck.Faults("none"), long)
 	},
@@ -312,6 +315,12 @@ func TestFlagsOfZero(t *testing.T) {
 	} {
 		has(t, fail(t, t.TempDir(), "naive with seed 2", flag), text)
 	}
+}
+
+// A pause strikes between two requests of one release.
+func TestAReleaseOfTwoRequests(t *testing.T) {
+	t.Parallel()
+	has(t, fail(t, t.TempDir(), "a release of two requests"), "ownership is violated in", "between the GET and the DEL of its release")
 }
 
 // With critical sections longer than a lease, a lock that does not renew breaks.

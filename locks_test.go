@@ -35,6 +35,31 @@ func owned(e *lockcheck.Env) (lockcheck.Lock, error) {
 	return ownedBy(e, redis.NewClient(&redis.Options{Addr: e.Addr(0), Dialer: e.DialContext, MaxRetries: -1}))
 }
 
+// readsFirst is owned with a release that reads the key, and deletes it by a second command.
+func readsFirst(e *lockcheck.Env) (lockcheck.Lock, error) {
+	c := redis.NewClient(&redis.Options{Addr: e.Addr(0), Dialer: e.DialContext, MaxRetries: -1})
+	l, err := ownedBy(e, c)
+	l.Try = nil
+	l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
+		value := fmt.Sprint(e.Client(), "-", e.Rand().Uint64())
+		ok, err := c.SetNX(ctx, name, value, e.Lease()).Result()
+		if err == nil && !ok {
+			err = errTaken
+		}
+		return lockcheck.Grant{Release: func(ctx context.Context) error {
+			got, err := c.Get(ctx, name).Result()
+			if errors.Is(err, redis.Nil) || err == nil && got != value {
+				return errNotOurs
+			}
+			if err == nil {
+				err = c.Del(ctx, name).Err()
+			}
+			return err
+		}}, err
+	}
+	return l, err
+}
+
 // watched is owned on a master that Sentinels watch over.
 func watched(e *lockcheck.Env) (lockcheck.Lock, error) {
 	return ownedBy(e, redis.NewFailoverClient(&redis.FailoverOptions{

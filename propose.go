@@ -8,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/explore"
+	"github.com/lockcheck/lockcheck/internal/names"
 )
 
 // row is what the runs under one fault showed of each property.
@@ -47,8 +48,20 @@ func (x *suite) propose() {
 	if kept != nil {
 		add = "The promise that these runs support:\n\n  lockcheck.Promise(" + strings.Join(kept, ", ") + ")"
 	}
-	x.t.Fatalf("lockcheck: the test makes no promise, so nothing can be wrong. What the runs showed:\n\n%s\n\n%s",
-		strings.Join(lines, "\n"), add)
+	x.t.Fatalf("lockcheck: the test makes no promise, so nothing can be wrong. What %s under each fault showed:\n\n%s\n\n%s",
+		x.runs(), strings.Join(lines, "\n"), add)
+}
+
+// runs says how many runs each fault had: "100 runs", or "57 to 100 runs".
+func (x *suite) runs() string {
+	least, most := x.table[0].runs, x.table[0].runs
+	for _, o := range x.table {
+		least, most = min(least, o.runs), max(most, o.runs)
+	}
+	if least == most {
+		return names.Count(most, "run")
+	}
+	return fmt.Sprintf("%s to %s", names.Thousands(least), names.Count(most, "run"))
 }
 
 // shown says what the runs showed of a property, and whether they support its promise.

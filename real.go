@@ -138,7 +138,7 @@ func (x *suite) realFault(t *testing.T, f faults.Fault, s *explore.Settings) {
 	if cell.Verdict != results.Held {
 		t.Fatalf("lockcheck: %s under %s: %s", names.Count(r.Runs, "run"), cmp.Or(f.Name, "no fault"), cell.Reason)
 	}
-	t.Logf("%s held in %s", strings.Join(cell.Promises.Strings(), ", "), names.Count(r.Runs, "run"))
+	t.Logf("%s held under %s in %s", strings.Join(cell.Promises.Strings(), ", "), cmp.Or(f.Name, "no fault"), names.Count(r.Runs, "run"))
 }
 
 // judge judges runs by those of the promised properties that apply to them: real servers

@@ -233,8 +233,8 @@ func TestRealServersConfirmViolations(t *testing.T) {
 func TestRealServers(t *testing.T) {
 	for name, want := range map[string]string{
 		"sentinels": "lease-exclusion is not judged on docker:",
-		"nodes":     "ownership, answers held in 1 run",
-		"sessions":  "liveness held in 1 run",
+		"nodes":     "ownership, answers held under kill-connection in 1 run",
+		"sessions":  "liveness held under restart in 1 run",
 		"misuse":    "c1: Acquire returned a Grant without Release",
 		"no lock":   "lockcheck: the factory returned a Lock without Acquire",
 	} {

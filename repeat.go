@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/bubble"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
@@ -70,7 +71,7 @@ func (x *suite) repeats(t *testing.T, plan *harness.Plan) bool {
 	if os.Getenv(repeatEnv) == "" {
 		return false
 	}
-	j, _, err := harness.Simulate(x.maker(t), plan)
+	j, _, err := harness.Simulate(bubble.Simulator(t, x.factory), plan)
 	if err == nil {
 		err = history.Encode(protocol, j.History)
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
+	"github.com/lockcheck/lockcheck/internal/userlock"
 	"github.com/lockcheck/lockcheck/report"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -40,7 +41,8 @@ type suite struct {
 	settings *settings
 	promise  checker.Promise
 	lock     *catalogue.Lock
-	maker    func(*testing.T) env.Simulator
+	factory  userlock.Maker
+	points   []faults.Point // where faults strike in the bubble
 	call     string         // names this call of Test
 	real     *batch.Runner  // real servers; nil: in the bubble
 	kinds    []faults.Fault // the zero Fault: none
@@ -87,8 +89,7 @@ func newSuite(t *testing.T, call string, servers Servers, factory func(*Env) (Lo
 	if factory == nil {
 		return nil, errors.New("the factory is nil")
 	}
-	make := userFactory(factory)
-	x.maker = func(t *testing.T) env.Simulator { return bubble.Simulator(t, make) }
+	x.factory = userFactory(factory)
 	for _, name := range s.promises {
 		p := checker.Property(name)
 		if !slices.Contains(checker.Properties[:], p) {
@@ -156,14 +157,14 @@ func (x *suite) applies(f faults.Fault) error {
 // test runs the subtests.
 func (x *suite) test() {
 	x.t.Helper()
+	if x.real == nil {
+		x.learn()
+	}
 	if *replayFlag != "" {
 		x.replay(x.t, *replayFlag)
 		return
 	}
 	start := time.Now()
-	if x.real == nil && os.Getenv(repeatEnv) == "" {
-		x.unnamed()
-	}
 	for i, f := range x.kinds {
 		left := x.settings.limit - time.Since(start)
 		share := max(left/time.Duration(len(x.kinds)-i), time.Millisecond)
@@ -197,7 +198,7 @@ func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 			x.replay(t, filepath.Join(directory(t), dir.Name(), rundir.ScheduleFile))
 		}
 	}
-	r, err := explore.Random(t.Context(), x.maker(t), s, nil)
+	r, err := explore.Random(t.Context(), bubble.Simulator(t, x.factory), s, nil)
 	if errors.As(err, new(*explore.UnrepeatedError)) {
 		t.Fatalf("lockcheck: %v: no run is evidence. What does not repeat: math/rand/v2 (use Env.Rand), select with several ready cases, the order of maps, variables that outlive a client", err)
 	}
@@ -217,7 +218,7 @@ func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 	if cell.Verdict != results.Held {
 		t.Fatalf("lockcheck: %s%s under %s: %s%s", names.Count(r.Runs, "run"), x.cut(r), cmp.Or(f.Name, "no fault"), cell.Reason, advice(cell, r))
 	}
-	t.Logf("%s held in %s%s", strings.Join(x.settings.promises, ", "), names.Count(r.Runs, "run"), x.cut(r))
+	t.Logf("%s held under %s in %s%s", strings.Join(x.settings.promises, ", "), cmp.Or(f.Name, "no fault"), names.Count(r.Runs, "run"), x.cut(r))
 }
 
 // cell judges runs by the promise.
@@ -253,6 +254,7 @@ func (x *suite) batch(f faults.Fault, limit time.Duration) *explore.Settings {
 		Lock: x.lock.ID, Use: x.lock, On: env.Bubble, Lease: lease, Workloads: x.works,
 		Clients: explore.Exactly(x.settings.clients), Acquires: explore.Exactly(acquires), Count: explore.AnyCount,
 		Promises: x.promise.Strings(), Seed: x.settings.seed, Runs: x.settings.runs, For: limit, Jobs: 1,
+		Points: x.points,
 	}
 	if x.settings.on == onExternal {
 		s.Server = x.settings.own.Layout()
@@ -269,14 +271,20 @@ func (x *suite) batch(f faults.Fault, limit time.Duration) *explore.Settings {
 	return s
 }
 
-// unnamed fails the test if an acquire fails without a fault by an error that Refused does
-// not know: the error may be the no of the lock.
-func (x *suite) unnamed() {
+// learn learns from two runs without faults how many requests the lock's operations have.
+// It fails the test if an acquire fails there by an error that Refused does not know: the
+// error may be the no of the lock.
+func (x *suite) learn() {
 	x.t.Helper()
-	j, _, err := harness.Simulate(x.maker(x.t), x.batch(faults.Fault{}, 0).Plan(0))
+	s := x.batch(faults.Fault{}, 0)
+	s.Seed = 1 // whatever the test's: a run alone, with its own seed, must have the same points
+	alone := *s
+	alone.Clients = explore.Exactly(1)
+	steps, points, j, err := bubble.Steps(x.t, x.factory, alone.Plan(0), s.Plan(0))
 	if err != nil {
 		x.t.Fatalf("lockcheck: %v", err)
 	}
+	x.lock.Steps, x.points = steps, points
 	for i := range j.History.Entries {
 		e := &j.History.Entries[i]
 		if e.Type == history.Info && e.F == history.Acquire && e.Error != history.ErrTimeout && !strings.Contains(e.Text, context.DeadlineExceeded.Error()) {
@@ -297,7 +305,7 @@ func chosen() bool { return given(seedName) || given(runsName) }
 func (x *suite) violated(t *testing.T, s *explore.Settings, r *explore.Result, p checker.Property) {
 	t.Helper()
 	tally := r.Outcomes[p]
-	sim := x.maker(t)
+	sim := bubble.Simulator(t, x.factory)
 	j, _, err := harness.Simulate(sim, s.Plan(tally.First[checker.Violated]))
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)
@@ -378,11 +386,11 @@ func (x *suite) replay(t *testing.T, file string) {
 func (x *suite) twice(t *testing.T, file string, plan *harness.Plan) *harness.Judged {
 	t.Helper()
 	first, again := *plan, *plan
-	j, _, err := harness.Simulate(x.maker(t), &first)
+	j, _, err := harness.Simulate(bubble.Simulator(t, x.factory), &first)
 	if err != nil {
 		t.Fatalf("lockcheck: %s: %v", file, err)
 	}
-	k, _, err := harness.Simulate(x.maker(t), &again)
+	k, _, err := harness.Simulate(bubble.Simulator(t, x.factory), &again)
 	if err != nil || !slices.EqualFunc(lines(j.History), lines(k.History), bytes.Equal) {
 		t.Fatalf("lockcheck: the run of %s does not repeat, so it is no evidence (%v)", filepath.Dir(file), err)
 	}

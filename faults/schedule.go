@@ -19,6 +19,7 @@ type Scope struct {
 	Acquires int           // acquisitions of each client
 	Lease    time.Duration // T
 	Length   time.Duration // the approximate length of an undisturbed run
+	Points   []Point       // of any client's operations, where faults may strike; nil: those that suit every lock
 }
 
 // Random draws a schedule of Count faults of one kind. Half of them start at a point of
@@ -107,7 +108,11 @@ func take(list []string, first, n int64) []string {
 
 // point draws a point in one critical section of a client.
 func (s *Scope) point(client string, acquisition int, draw func(n int64) int64) *Point {
-	p := points[draw(int64(len(points)))]
+	among := s.Points
+	if among == nil {
+		among = points
+	}
+	p := among[draw(int64(len(among)))]
 	p.Client, p.Acquisition = client, min(acquisition, s.Acquires)
 	return &p
 }

@@ -53,9 +53,10 @@ type World struct {
 	waits bool        // the scheduler does
 	wants []func()    // the result of take; its memory serves all instants
 
-	unseen  bool         // a grant has no entry that is known, or an entry no operation: what the servers show says nothing
-	mistake error        // of the user's code, at the end of the run
-	beats   atomic.Int64 // how often the scheduler has waited
+	asked   map[string][]int // how many requests the operations that succeeded had, by name
+	unseen  bool             // a grant has no entry that is known, or an entry no operation: what the servers show says nothing
+	mistake error            // of the user's code, at the end of the run
+	beats   atomic.Int64     // how often the scheduler has waited
 }
 
 // ask is a wish of the code outside. Those of one instant are done in the order of their
@@ -87,6 +88,7 @@ func (w *World) Reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	*w = World{
 		t: w.t, make: w.make, lua: w.lua, cfg: cfg, observer: o, seed: d.Seed,
 		fronts: map[string]sim.Front{}, addrs: map[string]string{}, names: map[string]string{}, sentinels: map[string]*sentinel{},
+		asked: map[string][]int{},
 	}
 	w.listen()
 	w.World = sim.New(cfg, o, d)
@@ -261,6 +263,7 @@ type host interface {
 	EntriesEnd(acquire int) time.Duration
 	Entered(acquire int) bool
 	Op() env.Op
+	Asked() int
 }
 
 // locker is a locks.Locker: a task waits in it while the user's code runs in a
@@ -320,6 +323,7 @@ func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lo
 		return nil, err
 	}
 	w := l.client.world
+	w.asked[history.Acquire] = append(w.asked[history.Acquire], l.host.Asked())
 	w.unseen = w.unseen || w.cfg.Lock.Store == catalogue.StoreRedis && !l.host.Entered(acquire)
 	x := &lease{locker: l, name: name, acquire: acquire, Grant: grant, released: make(chan struct{})}
 	l.client.grants[acquire] = x
@@ -433,7 +437,12 @@ func (x *lease) Extend(context.Context) error {
 func (x *lease) Release(context.Context) error {
 	x.once.Do(func() { close(x.released) })
 	delete(x.locker.client.grants, x.acquire)
-	return x.call("Release", x.Grant.Release)
+	err := x.call("Release", x.Grant.Release)
+	if err == nil {
+		asked := x.locker.client.world.asked
+		asked[history.Release] = append(asked[history.Release], x.locker.host.Asked())
+	}
+	return err
 }
 
 // call calls a function of the grant. It has to return.

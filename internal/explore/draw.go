@@ -82,7 +82,7 @@ func (s *Settings) Plan(i int) *harness.Plan {
 	p.Faults = faults.Random(faults.Scope{
 		Kinds: s.applicable(&lock), Mixed: s.Mixed, Count: count, Busy: s.Busy,
 		Clients: p.Clients, Servers: layout.Masters(), Stores: s.stores(&lock, layout), Acquires: p.Acquires, Lease: s.Lease,
-		Length: length(p),
+		Length: length(p), Points: s.Points,
 	}, d.Int64N)
 	if lock.Store != catalogue.StoreZooKeeper && slices.ContainsFunc(p.Faults, func(in faults.Injection) bool { return needsReplicas(in.Fault) }) {
 		p.Server.Replicas = max(p.Server.Replicas, replicas)

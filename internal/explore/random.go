@@ -40,6 +40,7 @@ type Settings struct {
 	Mixed    bool           // each fault of a run is of a random kind
 	Count    Range          // faults in a run; 0, with Busy: the default of the kind
 	Busy     bool           // strike clients that are busy, because runs are expensive
+	Points   []faults.Point // where faults strike; nil: at the points that suit every lock
 	Promises []string
 	Worker   []string
 	Store    string // of the worker
