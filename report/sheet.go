@@ -34,6 +34,8 @@ type PageOptions struct {
 	Again   string // the command that repeats the run
 	Version string // of lockcheck
 	Reached checker.Counts
+	Notes   [][2]string // headings and texts, below the story
+	Home    string      // address of a page that lists this one; "": none
 
 	Title  string // of the run, above its lanes if another one is beside it
 	Beside *Side  // another run, whose lanes are below on the same axis; nil: none
@@ -64,10 +66,11 @@ func Template(text string, funcs template.FuncMap) *template.Template {
 // sheet is the content of a page, in the order in which it is shown.
 type sheet struct {
 	Title, Sign, Word, Verdict, Tone string
-	About, Version, Again            string
+	About, Version, Again, Home      string
 
 	Story  []told
 	Errors []string
+	Notes  [][2]string
 	Beside *sheet // the other run, of which only the verdict and the story are shown; nil: none
 
 	Picture *picture // nil: nothing happened
@@ -98,7 +101,7 @@ type count struct {
 }
 
 func newSheet(h *history.History, verdicts []checker.Verdict, o PageOptions) *sheet {
-	s := &sheet{Again: o.Again, Version: o.Version}
+	s := &sheet{Again: o.Again, Version: o.Version, Home: o.Home, Notes: o.Notes}
 	plot := s.tell(h, verdicts, o.Options)
 	s.draw(plot, o)
 	list := failures(h)

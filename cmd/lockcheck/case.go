@@ -46,6 +46,9 @@ line at its time, what happened, and what each client believed and each server
 knew. On a terminal, Enter and the arrow keys go from step to step, and q ends
 the walk; elsewhere all steps are printed.
 
+--site writes a web site, which needs no server: a page that lists the cases by
+what they teach, and a page for each, with its story, picture and remedy.
+
 --lock, --pause and --lease change one thing and run the case again. Nothing is
 documented for that: the exit code is 1 if anything is violated.`, names.Times(batch.Tries)),
 		Example: `  lockcheck case
@@ -54,6 +57,7 @@ documented for that: the exit code is 1 if anything is violated.`, names.Times(b
   lockcheck case redis-get-del-race --lock redis-set-lua
   lockcheck case redis-get-del-race --compare
   lockcheck case redis-get-del-race --step
+  lockcheck case --all --site public
   lockcheck case 'redis-*' --on docker`,
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,7 +93,7 @@ documented for that: the exit code is 1 if anything is violated.`, names.Times(b
 			if changed("lock") || changed("pause") || changed("lease") {
 				return play.Retell(p, ids, ask.Named(args), f.changes)
 			}
-			tells := func(id string) bool { return f.all || len(args) > 0 || id == exampleCase }
+			tells := func(id string) bool { return f.all && f.telling.Site == "" || len(args) > 0 || id == exampleCase }
 			return play.Reproduce(p, ids, ask.Named(args), tells)
 		},
 	}
@@ -97,6 +101,7 @@ documented for that: the exit code is 1 if anything is violated.`, names.Times(b
 	cmd.Flags().BoolVar(&f.all, "all", false, "print the story of every case")
 	cmd.Flags().BoolVar(&f.telling.Compare, "compare", false, "tell of the flaw and of its remedy, on one time axis")
 	cmd.Flags().BoolVar(&f.telling.Step, "step", false, "walk through the failure step by step")
+	cmd.Flags().StringVar(&f.telling.Site, "site", "", "write a web site to the directory `DIR`")
 	cmd.Flags().StringVar(&f.changes.Lock, "lock", "", "run it with another `LOCK`")
 	durationFlag(cmd.Flags(), &f.changes.Pause, "pause", 0, "`length` of pauses")
 	return cmd

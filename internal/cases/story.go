@@ -77,13 +77,11 @@ func (to *Stage) tellRuns(p *batch.Runner, r *harness.CaseResult, s *harness.Sch
 	if to.Step {
 		return to.Printer.Step(p.Ctx, to.Keys, harness.ScheduleName(r.Case, s.Schedule), s.Flawed, nil)
 	}
-	if to.Compare && s.Remedied != nil {
-		flaw := rundir.Side{Title: "The flaw: " + setupWords(r.Case.Setup), Run: s.Flawed}
-		remedy := rundir.Side{Title: "The remedy: " + setupWords(r.Case.Remedy.Setup), Run: s.Remedied, Promise: r.Case.Remedy.Keeps}
-		if err := rundir.SaveComparison(dir, flaw, remedy); err != nil {
+	if flaw, remedy := sides(r, s); to.Compare && remedy != nil {
+		if err := rundir.SaveComparison(dir, flaw, *remedy); err != nil {
 			return err
 		}
-		return to.Printer.Compare(flaw, remedy)
+		return to.Printer.Compare(flaw, *remedy)
 	}
 	if err := to.Run(s.Flawed, nil); err != nil || !to.Verbose || s.Remedied == nil {
 		return err

@@ -8,8 +8,9 @@ import (
 
 // Telling is how cases are told, if not by the story of the flawed run.
 type Telling struct {
-	Compare bool // the flaw and its remedy together
-	Step    bool // step by step
+	Compare bool   // the flaw and its remedy together
+	Step    bool   // step by step
+	Site    string // the directory of the site that is written; "": none
 	Keys    io.Reader
 }
 
@@ -17,9 +18,13 @@ type Telling struct {
 // changed reports whether a flag is set.
 func (t Telling) Check(ids []string, changed func(flag string) bool) error {
 	with := "--compare"
-	if t.Step {
+	switch {
+	case t.Step:
 		with = "--step"
-	} else if !t.Compare {
+	case t.Compare:
+	case t.Site != "":
+		with = "--site"
+	default:
 		return nil
 	}
 	for _, c := range []struct {
@@ -28,8 +33,9 @@ func (t Telling) Check(ids []string, changed func(flag string) bool) error {
 	}{
 		{"all", "walks through one case", t.Step},
 		{"compare", "walks through one run", t.Step},
-		{"json", "prints text", true},
-		{"quiet", "prints text", true},
+		{"site", "prints text", t.Step || t.Compare},
+		{"json", "prints text", with != "--site"},
+		{"quiet", "prints text", with != "--site"},
 		{"lock", "shows a case as documented", true},
 		{"pause", "shows a case as documented", true},
 		{"lease", "shows a case as documented", true},

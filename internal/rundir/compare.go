@@ -2,6 +2,7 @@ package rundir
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -35,12 +36,33 @@ func StoryAbout(j *harness.Judged, pr checker.Promise) report.Options {
 
 // SaveComparison writes the page of a flawed run again, with its remedy below it.
 func SaveComparison(dir string, flaw, remedy Side) error {
-	beside := remedy.Told()
-	o := pageOptions(flaw.Run)
-	o.Title, o.Beside = flaw.Title, &beside
-	var page bytes.Buffer
-	if err := report.Page(&page, flaw.Run.History, flaw.Run.Verdicts, o); err != nil {
+	page, err := CasePage(flaw, &remedy, "", "")
+	if err != nil {
 		return err
 	}
-	return Write(dir, map[string][]byte{PageFile: page.Bytes()})
+	return Write(dir, map[string][]byte{PageFile: page})
+}
+
+// CasePage returns the page of a flawed run with its remedy below it; nil: no remedy ran.
+// home is the address of the page that lists it, and again the command that repeats it;
+// "": as on the page of a run.
+func CasePage(flaw Side, remedy *Side, home, again string) ([]byte, error) {
+	o := pageOptions(flaw.Run)
+	if o.Home = home; again != "" {
+		o.Again = again
+	}
+	if c, _, ok := flaw.Run.Plan.Documented(); ok && len(o.Notes) > 0 {
+		words := c.Remedy.Words
+		if c.Remedy.None != "" {
+			words = "None to run: " + c.Remedy.None + "."
+		}
+		o.Notes = slices.Insert(o.Notes, 1, [2]string{"Remedy", words})
+	}
+	if remedy != nil {
+		beside := remedy.Told()
+		o.Title, o.Beside = flaw.Title, &beside
+	}
+	var page bytes.Buffer
+	err := report.Page(&page, flaw.Run.History, flaw.Run.Verdicts, o)
+	return page.Bytes(), err
 }
