@@ -65,7 +65,7 @@ var only = map[string][]string{
 	"internal/judging":   {"history", "history/formats", "checker", "checker/models", "internal/exit", "internal/names", "internal/layout", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/ask"},
 	"internal/merge":     {"internal/exit", "internal/rundir", "internal/terminal", "internal/results", "internal/outdir"},
 	"internal/replay":    {"history", "checker", "internal/catalogue", "internal/endpoints", "internal/exit", "internal/names", "internal/harness", "internal/rundir", "internal/terminal", "internal/outdir", "internal/batch", "internal/ask", "internal/summary", "internal/judging"},
-	"internal/cases":     {"checker", "faults", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/layout", "internal/rundir", "internal/batch", "internal/ask", "internal/summary", "internal/judging", "internal/terminal", "internal/results", "internal/index"},
+	"internal/cases":     {"checker", "faults", "internal/catalogue", "internal/exit", "internal/names", "internal/harness", "internal/layout", "report", "internal/rundir", "internal/batch", "internal/ask", "internal/summary", "internal/judging", "internal/terminal", "internal/results", "internal/index"},
 	"internal/serve":     {"checker", "internal/exit", "internal/names", "report", "internal/rundir", "internal/terminal", "internal/results", "internal/index", "internal/outdir"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},

@@ -17,7 +17,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/index"
 	"github.com/lockcheck/lockcheck/internal/names"
-	"github.com/lockcheck/lockcheck/internal/outdir"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/report"
 )
@@ -68,9 +67,13 @@ func (to *Stage) checkSite() error {
 		err = rundir.TakesFiles(to.Site, index.File)
 	}
 	if err != nil {
-		return exit.Errorf(exit.Usage, "cannot write to --site %s: %w", to.Site, err)
+		return to.unwritable(err)
 	}
 	return nil
+}
+
+func (to *Stage) unwritable(err error) error {
+	return exit.Errorf(exit.Usage, "cannot write to --site %s: %w", to.Site, err)
 }
 
 // publish writes the pages of a case, and returns what the first page says of it. r is nil
@@ -94,7 +97,7 @@ func (to *Stage) publish(c catalogue.Case, r *harness.CaseResult, result *Result
 		}
 		page := sitePage{s.Schedule.Name, rundir.Slug(name) + ".html"}
 		if err := rundir.WriteFile(filepath.Join(to.Site, page.File), text); err != nil {
-			return at, outdir.Unwritable(err)
+			return at, to.unwritable(err)
 		}
 		at.Pages = append(at.Pages, page)
 	}
@@ -132,7 +135,7 @@ func (to *Stage) writeSite(s *site) error {
 	}
 	file := filepath.Join(to.Site, index.File)
 	if err := rundir.WriteFile(file, text); err != nil {
-		return outdir.Unwritable(err)
+		return to.unwritable(err)
 	}
 	to.Paragraph(9, "Site     "+file)
 	return nil

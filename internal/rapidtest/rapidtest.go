@@ -7,6 +7,7 @@ import (
 	"flag"
 	"strconv"
 	"sync"
+	"testing"
 
 	"pgregory.net/rapid"
 )
@@ -23,6 +24,9 @@ func Check(t rapid.TB, prop func(*rapid.T)) {
 // CheckN is Check with n inputs.
 func CheckN(t rapid.TB, n int, prop func(*rapid.T)) {
 	t.Helper()
+	if testing.Short() {
+		n *= 5 // of which rapid then takes a fifth
+	}
 	check(t, strconv.Itoa(n), prop)
 }
 
