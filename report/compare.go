@@ -28,12 +28,12 @@ func Compare(w io.Writer, sides ...Side) error {
 		p.text(0, plain, s.Title)
 		p.blank()
 		var subject *checker.Verdict
-		subject, plots[i] = tell(s.History, s.Verdicts, s.Options)
+		subject, plots[i] = tell(s.History, s.Verdicts, s.Options, StoryEntries)
 		p.begin(s.History, s.Verdicts, subject, plots[i])
 		p.failures(s.History)
 		p.others(s.Verdicts, subject)
 		p.blank()
-		if untold(s.History, plots[i]) == "" {
+		if untold(plots[i]) == "" {
 			all = append(all, plots[i])
 		} else {
 			plots[i] = nil

@@ -136,15 +136,11 @@ func newScale(times []time.Duration) (s scale, breaks [][2]time.Duration) {
 	return append(s, scaleKnot{whole.to, 100}), breaks
 }
 
-// The picture has mostBars bars and marks at most, beside the moments. A longer history
-// than pictureEntries has none.
-const (
-	mostBars       = 2000
-	pictureEntries = 20_000
-)
+// The picture has mostBars bars and marks at most, beside the moments.
+const mostBars = 2000
 
 // drawable reports whether a story has a picture.
-func (p *plot) drawable() bool { return !p.empty() && len(p.d.h.Entries) <= pictureEntries }
+func (p *plot) drawable() bool { return p.tooLong == "" && !p.empty() }
 
 // covered returns the times that the picture covers: all, or the story and what is around
 // it if that is too much.

@@ -12,6 +12,7 @@ import (
 // Each property has a function that collects them, see tellOf; moments.go, entries.go,
 // access.go and loss.go are for all.
 type plot struct {
+	tooLong    string // the reason why nothing else is here; "": there is none
 	d          *digest
 	title      string // the verdict's title; "": use the witness's sentence
 	moments    []moment

@@ -25,9 +25,15 @@ import (
 // grows faster than the history, and a person would not read the story.
 const StoryEntries = 100_000
 
+// PageEntries is the largest number of entries of a history with a story on its page,
+// which is written for a million operations in a few seconds.
+const PageEntries = 2_500_000
+
 // TooLong returns the reason why a history with n entries has no story.
-func TooLong(n int) string {
-	return fmt.Sprintf("The history has %s entries: a story is told of up to %s.", thousands(n), thousands(StoryEntries))
+func TooLong(n int) string { return tooLong(n, StoryEntries) }
+
+func tooLong(n, most int) string {
+	return fmt.Sprintf("The history has %s entries: a story is told of up to %s.", thousands(n), thousands(most))
 }
 
 // Story writes an explanation of the run: a line with the verdict; a few sentences,
@@ -37,9 +43,9 @@ func TooLong(n int) string {
 // happened around the fault. The error is w's.
 func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Options) error {
 	p := &page{o: o}
-	subject, plot := tell(h, verdicts, o)
+	subject, plot := tell(h, verdicts, o, StoryEntries)
 	p.begin(h, verdicts, subject, plot)
-	if untold(h, plot) == "" {
+	if untold(plot) == "" {
 		p.blank()
 		p.lanes(plot)
 		p.blank()
@@ -50,20 +56,21 @@ func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Option
 	return p.flush(w)
 }
 
-// tell returns the violation that a story is about, or nil, and the story.
-func tell(h *history.History, verdicts []checker.Verdict, o Options) (*checker.Verdict, *plot) {
+// tell returns the violation that a story is about, or nil, and the story, if the history
+// has at most so many entries.
+func tell(h *history.History, verdicts []checker.Verdict, o Options, most int) (*checker.Verdict, *plot) {
 	subject := choose(h, verdicts, o)
-	if len(h.Entries) > StoryEntries {
-		return subject, &plot{}
+	if n := len(h.Entries); n > most {
+		return subject, &plot{tooLong: tooLong(n, most)}
 	}
 	return subject, newPlot(h, verdicts, subject)
 }
 
 // untold returns the reason why there is nothing to tell, or "".
-func untold(h *history.History, s *plot) string {
-	switch n := len(h.Entries); {
-	case n > StoryEntries:
-		return TooLong(n)
+func untold(s *plot) string {
+	switch {
+	case s.tooLong != "":
+		return s.tooLong
 	case s.empty():
 		return "Nothing happened in this run: nobody asked for a lock."
 	}
@@ -75,7 +82,7 @@ func (p *page) begin(h *history.History, verdicts []checker.Verdict, subject *ch
 	p.headline(h, verdicts, subject, s.title)
 	p.run(h)
 	p.blank()
-	if why := untold(h, s); why != "" {
+	if why := untold(s); why != "" {
 		p.text(2, plain, why)
 		return
 	}

@@ -124,12 +124,12 @@ func newSheet(h *history.History, verdicts []checker.Verdict, o PageOptions) *sh
 // tell takes the verdict, the run and its story, which it returns.
 func (s *sheet) tell(h *history.History, verdicts []checker.Verdict, o Options) *plot {
 	p := &page{o: o, raw: true}
-	subject, plot := tell(h, verdicts, o)
+	subject, plot := tell(h, verdicts, o, PageEntries)
 	p.headline(h, verdicts, subject, plot.title)
 	s.takeVerdict(p)
 	p.run(h)
 	s.About = shown(p.take())
-	if why := untold(h, plot); why != "" {
+	if why := untold(plot); why != "" {
 		s.Story = []told{{0, why}}
 	} else {
 		s.Story = plot.told()

@@ -13,10 +13,10 @@ import (
 // and begin has the reason.
 func Steps(h *history.History, verdicts []checker.Verdict, o Options) (begin string, steps []string) {
 	p := &page{o: o}
-	subject, plot := tell(h, verdicts, o)
+	subject, plot := tell(h, verdicts, o, StoryEntries)
 	p.headline(h, verdicts, subject, plot.title)
 	p.run(h)
-	if why := untold(h, plot); why != "" {
+	if why := untold(plot); why != "" {
 		p.blank()
 		p.text(2, plain, why)
 		return p.b.String(), nil

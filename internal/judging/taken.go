@@ -36,7 +36,8 @@ type taken struct {
 	judge   *models.Judge // judge of the model; nil: properties are judged
 
 	history *history.History
-	log     *history.Log // replaces history if it has more than report.StoryEntries entries
+	log     *history.Log // replaces history if it has more than most entries
+	most    int          // entries of which a story is told: in the text, or on the page
 	lines   []int32      // of the entries
 
 	reading formats.Reading
@@ -77,7 +78,10 @@ func (t *taken) idleDocument(file string) Document {
 // take reads a history for the judge that c asks for. When ctx ends it does not wait
 // for more data from a pipe.
 func (s *source) take(ctx context.Context, c Request) (*taken, error) {
-	t := &taken{reading: c.Reading, timeout: c.Options.Timeout}
+	t := &taken{reading: c.Reading, timeout: c.Options.Timeout, most: report.StoryEntries}
+	if c.HTML != "" {
+		t.most = report.PageEntries
+	}
 	err := within(ctx, func() error {
 		r, err := s.open(ctx)
 		if err != nil {
@@ -134,7 +138,7 @@ func (t *taken) add(e *history.Entry) {
 	switch {
 	case t.log != nil:
 		t.log.Add(e)
-	case len(t.history.Entries) < report.StoryEntries:
+	case len(t.history.Entries) < t.most:
 		t.history.Add(*e)
 	default:
 		t.log = &history.Log{Header: t.history.Header}
