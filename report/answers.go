@@ -94,9 +94,10 @@ func (p *plot) falseRenewal(witness []int, g *grant) bool {
 	p.holder(g)
 	p.granted(other, "", "")
 	p.leaves(other, side)
+	p.prolongsAnother(p.d.ops[pos])
 	m := acts(pos, g.client, was+" that it still held the lock, although "+other.client+" had been granted it in between",
 		is+" that it still holds the lock; "+other.client+" was granted it in between")
-	if until := g.until(pos); until != 0 {
+	if until := g.until(pos); until > p.d.at(pos) {
 		m.line += ", lease until " + p.d.units.at(until)
 	}
 	p.add(m)

@@ -261,6 +261,18 @@ func (p *plot) prolongs(s *stay, f foreign) {
 	p.add(works(f.pos, s.server, f.by.client, what, "prolonged"+entry, "prolongs"+entry))
 }
 
+// prolongsAnother tells that an operation, which may be nil, prolonged another client's entry.
+func (p *plot) prolongsAnother(o *op) {
+	for _, s := range p.d.stays {
+		for _, f := range s.foreign {
+			if o != nil && f.by == o {
+				p.prolongs(s, f)
+				return
+			}
+		}
+	}
+}
+
 // refused reports whether the last acquire of o's client before o was refused.
 func (d *digest) refused(o *op) (refused bool) {
 	for _, before := range d.all {

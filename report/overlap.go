@@ -8,25 +8,94 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// overlap tells of two clients that held at the same time.
-func (p *plot) overlap(witness []int) bool {
+// overlap tells of two clients that held at the same time; with leases, by their leases.
+func (p *plot) overlap(witness []int, leases bool) bool {
 	g := p.grantsAt(witness)
 	if len(g) < 2 {
 		return false
 	}
 	x, y := g[0], g[1]
-	p.title = fmt.Sprintf("%s and %s both held %s %s", x.client, y.client, p.lock(), p.during(both(p.d, x, y)))
+	s := both(p.d, x, y)
+	if p.leases = leases; leases {
+		p.extended = p.d.extends(x, y)
+	}
+	if p.extended != none {
+		s = p.span(x, y)
+	}
+	p.title = fmt.Sprintf("%s and %s both held %s %s", x.client, y.client, p.lock(), p.during(s))
 	if x.client == y.client {
-		p.title = fmt.Sprintf("%s held %s twice %s", x.client, p.lock(), p.during(both(p.d, x, y)))
+		p.title = fmt.Sprintf("%s held %s twice %s", x.client, p.lock(), p.during(s))
 	}
 	p.together(x, y)
 	return true
 }
 
+// leased reports whether x and y both hold at a position, by their leases.
+func (d *digest) leased(x, y *grant, pos int) bool {
+	for _, g := range []*grant{x, y} {
+		if until := g.until(pos); !g.holds(pos) || until != 0 && until <= d.at(pos) {
+			return false
+		}
+	}
+	return true
+}
+
+// extends returns the position at which x or y extended its lease, if only from then on
+// both had one; else none.
+func (d *digest) extends(x, y *grant) int {
+	first := none
+	if d.leased(x, y, y.got) {
+		return none
+	}
+	for _, l := range slices.Concat(x.deadlines, y.deadlines) {
+		if l.pos > y.got && d.leased(x, y, l.pos) && before(l.pos, first) {
+			first = l.pos
+		}
+	}
+	return first
+}
+
+// span returns the time in which x and y both held, in a story about leases: in which
+// both had a lease.
+func (p *plot) span(x, y *grant) span {
+	s := both(p.d, x, y)
+	if p.extended == none {
+		return s
+	}
+	s.from = p.d.at(p.extended)
+	for _, g := range []*grant{x, y} {
+		if until := g.until(p.extended); until != 0 {
+			s.to = min(s.to, until)
+		}
+	}
+	return s
+}
+
+// extending tells that a lease was extended, so that x and y both had one.
+func (p *plot) extending(x, y *grant) {
+	g := x
+	if slices.ContainsFunc(y.deadlines, func(l deadline) bool { return l.pos == p.extended }) {
+		g = y
+	}
+	until := ""
+	if t := g.until(p.extended); t != 0 {
+		until = ", until " + p.d.units.at(t)
+	}
+	o := p.d.ops[p.extended]
+	p.prolongsAnother(o)
+	m := acts(p.extended, g.client, "renewed its lease"+until, "renews its lease"+until)
+	if o != nil {
+		m = acts(p.extended, g.client, "was told that its lease was extended"+until, "is told that its lease is extended"+until)
+	}
+	m.did += ": from then on both had a lease"
+	m.line += ": both have a lease"
+	p.add(m)
+}
+
 // together tells how the first of two holders lost its entry, how the second was
 // granted the lock, and how they used the resource.
 func (p *plot) together(x, y *grant) {
-	p.climax = y.got
+	p.climax = max(y.got, p.extended)
 	p.precedent(x, y)
 	p.sameNumber(x, y)
 	lost := p.holder(x)
@@ -40,6 +109,9 @@ func (p *plot) together(x, y *grant) {
 	p.joined(x, y)
 	p.placed(y)
 	p.enters(y, x)
+	if p.extended != none {
+		p.extending(x, y)
+	}
 	p.aftermath(x, y)
 }
 
@@ -104,8 +176,11 @@ func (p *plot) enters(y, x *grant) {
 		}
 		note = ", although " + ran + " until " + p.d.units.at(until) + note
 	}
+	if p.extended != none {
+		note, hold = "", ""
+	}
 	p.granted(y, note, hold)
-	p.spans = append(p.spans, both(p.d, x, y))
+	p.spans = append(p.spans, p.span(x, y))
 }
 
 // outlives reports whether the lease that g's client knew of was not that of its entries:
@@ -236,7 +311,9 @@ func (p *plot) further() {
 	if !slices.ContainsFunc(p.spans, func(s span) bool { return s.x != nil }) {
 		return
 	}
-	p.more = slices.DeleteFunc(p.d.overlaps(), func(s span) bool { return slices.Contains(p.spans, s) })
+	p.more = slices.DeleteFunc(p.d.overlaps(), func(s span) bool {
+		return slices.ContainsFunc(p.spans, func(o span) bool { return o.x == s.x && o.y == s.y }) || p.leases && !p.d.leased(s.x, s.y, s.y.got)
+	})
 	if len(p.more) == 0 {
 		return
 	}

@@ -17,6 +17,8 @@ type plot struct {
 	title      string // the verdict's title; "": use the witness's sentence
 	moments    []moment
 	said       map[int]bool // the entries that have a moment
+	extended   int          // the position of an extend from which on both of two holders had a lease, or none
+	leases     bool         // holds are over with their leases
 	climax     int          // the position at which the violation has happened
 	since      int          // the position from which a client waited; 0: the story is not about waiting
 	clients    []string

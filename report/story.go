@@ -30,7 +30,7 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 		}
 	}
 	slices.Sort(witness)
-	p := &plot{d: d.of(lock), said: map[int]bool{}, climax: len(h.Entries) - 1}
+	p := &plot{d: d.of(lock), said: map[int]bool{}, climax: len(h.Entries) - 1, extended: none}
 	p.intact = slices.ContainsFunc(verdicts, func(v checker.Verdict) bool {
 		return v.Property == checker.Resource && v.Outcome == checker.Valid
 	})
@@ -61,7 +61,7 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 func (p *plot) tellOf(property checker.Property, witness []int) bool {
 	switch property {
 	case checker.Exclusion, checker.LeaseExclusion:
-		return p.overlap(witness)
+		return p.overlap(witness, property == checker.LeaseExclusion)
 	case checker.Ownership:
 		return p.ownership(witness)
 	case checker.Resource:
