@@ -85,12 +85,7 @@ func (to *Stage) Reproduce(p *batch.Runner, ids []string, named, tells func(id s
 	doc := Document{Schema: 1, Cases: []Result{}}
 	code, ok, skipped := exit.Held, 0, 0
 	summary := slices.ContainsFunc(ids, func(id string) bool { return !tells(id) })
-	if to.Site != "" {
-		if err := to.checkSite(); err != nil {
-			return err
-		}
-	}
-	if err := to.Out.Clear(&head); err != nil {
+	if err := to.begin(); err != nil {
 		return err
 	}
 	var rows []index.Row
@@ -127,10 +122,8 @@ func (to *Stage) Reproduce(p *batch.Runner, ids []string, named, tells func(id s
 		}
 		result := newCaseResult(r, again)
 		doc.Cases, rows = append(doc.Cases, result), append(rows, to.rowOf(r, &result))
-		if to.Site != "" {
-			if published[id], err = to.publish(c, r, &result); err != nil {
-				return err
-			}
+		if published[id], err = to.publish(c, r, &result); err != nil {
+			return err
 		}
 		switch {
 		case result.AsDocumented():
@@ -157,10 +150,8 @@ func (to *Stage) Reproduce(p *batch.Runner, ids []string, named, tells func(id s
 		words = fmt.Sprintf("%d of %d behaved as documented", ok, len(ids)-skipped) + doc.missing()
 	}
 	to.Paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.Name(), to.Out.Path))
-	if to.Site != "" {
-		if err := to.writeSite(newSite(p.Name(), doc.missing(), published)); err != nil {
-			return err
-		}
+	if err := to.writeSite(newSite(p.Name(), doc.missing(), published)); err != nil {
+		return err
 	}
 	if len(doc.Cases) == skipped {
 		code = exit.Worse(code, exit.Unproven)

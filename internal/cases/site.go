@@ -49,6 +49,16 @@ type siteCase struct {
 // sitePage is the page of one schedule of a case.
 type sitePage struct{ Name, File string }
 
+// begin clears the directories for output.
+func (to *Stage) begin() error {
+	if to.Site != "" {
+		if err := to.checkSite(); err != nil {
+			return err
+		}
+	}
+	return to.Out.Clear(&head)
+}
+
 // checkSite returns an error unless the directory of the site is new, or has only pages
 // of lockcheck. It makes the directory.
 func (to *Stage) checkSite() error {
@@ -76,10 +86,13 @@ func (to *Stage) unwritable(err error) error {
 	return exit.Errorf(exit.Usage, "cannot write to --site %s: %w", to.Site, err)
 }
 
-// publish writes the pages of a case, and returns what the first page says of it. r is nil
-// if the case cannot be shown here.
+// publish writes the pages of a case, if a site is wanted, and returns what the first page
+// says of it. r is nil if the case cannot be shown here.
 func (to *Stage) publish(c catalogue.Case, r *harness.CaseResult, result *Result) (siteCase, error) {
 	at := siteCase{Case: c, Lock: c.Setup.Lock, Broken: strings.Join(result.Violated, ", ")}
+	if to.Site == "" {
+		return at, nil
+	}
 	if r == nil {
 		at.Not = "it cannot be shown here: " + result.Reason
 		return at, nil
@@ -127,8 +140,11 @@ func (s *site) html() ([]byte, error) {
 	return page.Bytes(), err
 }
 
-// writeSite writes the first page.
+// writeSite writes the first page, if a site is wanted.
 func (to *Stage) writeSite(s *site) error {
+	if to.Site == "" {
+		return nil
+	}
 	text, err := s.html()
 	if err != nil {
 		return err
