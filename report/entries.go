@@ -217,6 +217,10 @@ func (p *plot) trespass(s *stay) {
 		return
 	}
 	p.with(by.client)
+	own := by.releases(s)
+	if own != nil {
+		p.entryEnds(own)
+	}
 	whose, which := s.owner(), ""
 	if s.client() == by.client {
 		whose, which = "its newer", "earlier "
@@ -230,6 +234,9 @@ func (p *plot) trespass(s *stay) {
 	}
 	if s.how == history.Takeover {
 		did, does = "took over", "takes over"
+	}
+	if own != nil {
+		did, does = "also "+did, "also "+does
 	}
 	if by.f == history.Release && by.grant == nil { // it was granted nothing
 		did, does := "released the lock, which it did not hold", "releases the lock, which it does not hold"
@@ -248,6 +255,19 @@ func (p *plot) trespass(s *stay) {
 	what := " " + whose + " entry" + released
 	p.add(works(s.to, s.server, by.client, which+by.f, did+what+p.still(s.grant(), s.to), does+what))
 	p.ride(by)
+}
+
+// releases returns the entry of its own that a release removed on the server of s before it
+// removed s, as a library does that sends a command again; nil: none.
+func (o *op) releases(s *stay) *stay {
+	if o.f != history.Release || o.grant == nil {
+		return nil
+	}
+	i := slices.IndexFunc(o.grant.op.stays, func(own *stay) bool { return own.by == o && own != s && own.server == s.server && own.to < s.to })
+	if i < 0 {
+		return nil
+	}
+	return o.grant.op.stays[i]
 }
 
 // prolongs tells that a client's request prolonged another client's entry.

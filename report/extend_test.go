@@ -31,6 +31,38 @@ const blindExtend = `{"lockcheck":1,"lease_ms":10000,"observes":["ownership"]}
 {"index":17,"time":14002000000,"client":"c1","process":1,"type":"ok","f":"release","lock":"a","grant":1}
 `
 
+// A library sends the DEL of a release twice: the first one removes the client's own entry.
+const deletedTwice = `{"lockcheck":1,"lease_ms":10000,"observes":["ownership"]}
+{"index":1,"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire","lock":"a"}
+{"index":2,"time":1000000,"process":"redis-1","type":"event","f":"grant","lock":"a","key":"a","by":1,"op":1}
+{"index":3,"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","lock":"a","grant":1,"valid_until":10000000000}
+{"index":4,"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"release","lock":"a","grant":1}
+{"index":5,"time":3001000000,"process":"redis-1","type":"event","f":"remove","lock":"a","key":"a","by":4,"op":1,"grant":1}
+{"index":6,"time":3002000000,"client":"c2","process":2,"type":"invoke","f":"acquire","lock":"a"}
+{"index":7,"time":3003000000,"process":"redis-1","type":"event","f":"grant","lock":"a","key":"a","by":6,"op":6}
+{"index":8,"time":3004000000,"client":"c2","process":2,"type":"ok","f":"acquire","lock":"a","grant":2,"valid_until":13000000000}
+{"index":9,"time":3005000000,"process":"redis-1","type":"event","f":"remove","lock":"a","grant":2,"key":"a","by":4,"op":6}
+{"index":10,"time":3006000000,"client":"c1","process":1,"type":"ok","f":"release","lock":"a","grant":1}
+`
+
+func TestAReleaseRemovesTwoEntries(t *testing.T) {
+	t.Parallel()
+	h, _, err := history.Decode(strings.NewReader(deletedTwice), "release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := report.Story(&text, h, checker.JudgeBoth(h), report.Options{Promise: []checker.Property{checker.Ownership}}); err != nil {
+		t.Fatal(err)
+	}
+	story := strings.Join(strings.Fields(text.String()), " ")
+	for _, want := range []string{"its release removed its entry", "c1's release also removed c2's entry, while c2 still believed that it held the lock"} {
+		if !strings.Contains(story, want) {
+			t.Errorf("the story lacks %q:\n%s", want, &text)
+		}
+	}
+}
+
 // By their leases two clients hold only from the extend on, which the story names.
 func TestALeaseIsExtendedAfterAnothersGrant(t *testing.T) {
 	t.Parallel()
