@@ -35,7 +35,7 @@ func TestExternal(t *testing.T) {
 		again := exec.Command(os.Args[0], "-test.run=^TestExternal$", "-test.v")
 		again.Env = append(os.Environ(), yourMySQL+"="+s.Addr, yourPassword+"=correct-horse")
 		out, err := again.CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "exclusion held in") || strings.Contains(string(out), "correct-horse") {
+		if err != nil || !strings.Contains(string(out), "exclusion held under pause in") || strings.Contains(string(out), "correct-horse") {
 			t.Errorf("%v\n%s", err, out)
 		}
 		return
