@@ -64,7 +64,7 @@ func (j *Judge) invoke(pos int32, e *history.Entry, id int32) {
 		c := &j.clients[p.client]
 		c.asking = append(c.asking, id)
 		if e.Grant != 0 {
-			j.grants.put(e.Grant, j.asked(id, j.hand(p.client, p.lock)))
+			j.name(j.asked(id, j.hand(p.client, p.lock)), e.Grant)
 		}
 	case history.Read, history.Write, history.CAS:
 		j.saw.accesses, j.saw.cas = true, j.saw.cas || e.F == history.CAS

@@ -33,7 +33,7 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 	if h.queued = none; e.Type == history.OK { // else it may have left the queue and come back
 		h.queued = p.queued
 	}
-	j.grants.put(e.Grant, n)
+	j.name(n, e.Grant)
 	if p.cloud != never {
 		j.mayEnd(n, p.cloud)
 	}

@@ -60,3 +60,11 @@ func (g *grants) put(n int, hold int32) {
 		g.sparse[n] = hold
 	}
 }
+
+// name notes that lines name a hold by this grant; 0: they do not.
+func (j *Judge) name(id int32, grant int) {
+	if grant != 0 {
+		j.grants.put(grant, id)
+		j.holds[id].named = true
+	}
+}

@@ -22,6 +22,7 @@ type hold struct {
 	floor      int32 // until when an extend shows that it lasted, or none
 	queued     int32 // position at which it was known to be in the queue, or none
 	shared     bool
+	named      bool  // lines name it by a grant
 	known      bool  // its acquire was ok, or a later line confirmed it
 	void       bool  // its acquire failed, after a line had confirmed its release
 	releasing  int8  // number of its releases under way

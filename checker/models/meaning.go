@@ -35,9 +35,12 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 				return meaning{hold: hand.sure[i], open: j.clouded(hand, hand.sure[i])}
 			}
 		}
-		grants = j.last(&hand.sure, (*hold).certain, most)
-	} // else it names a grant without an answer
-	grants = append(grants, j.last(&hand.unsure, (*hold).uncertain, most)...)
+		grants = append(j.last(&hand.sure, (*hold).certain, most), j.last(&hand.unsure, (*hold).uncertain, most)...)
+	} else { // the name of a grant without an answer
+		all := append(j.last(&hand.sure, (*hold).certain, len(j.holds)), j.last(&hand.unsure, (*hold).uncertain, len(j.holds))...)
+		grants = slices.DeleteFunc(all, func(id int32) bool { return j.holds[id].named })
+		grants = grants[:min(len(grants), most)]
+	}
 	asking := j.asking(p.client, l, id)
 	m.open = len(grants)+len(asking) > 1 || hand.doubtful()
 	for _, a := range asking {

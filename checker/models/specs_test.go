@@ -827,7 +827,27 @@ var modelSpecs = []modelSpec{
 		c1 release grant=7
 		c1 release ok grant=7
 		c1 release grant=1
-		c1 release ok grant=1`, `violated 4,5,6,7,8,9: there is no order for this: c2: acquire (lines 4 to 6); c3: acquire (lines 5 to 8); c2: acquire (lines 7 to 9).`},
+		c1 release ok grant=1`, `violated 1,2,4,5,6,8: from line 1 to line 8 the lock was granted 3 times, and no more than 1 release can have come between.`},
+	{"owner-mutex", "an acquire without an answer keeps the name that an extend gives it", unanswered + `
+		c1' extend grant=2
+		c1' extend ok grant=2
+		c1' release grant=2
+		c1' release ok grant=2
+		c2 acquire
+		c2 acquire ok grant=3`, `valid`},
+	{"owner-mutex", "and has one after an extend without a name", unanswered + `
+		c1' extend
+		c1' extend ok
+		c1' release grant=2
+		c1' release ok grant=2
+		c2 acquire
+		c2 acquire ok grant=3`, `valid`},
+	{"owner-mutex", "a grant with a name is not meant by another one, although it is lost", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 lost grant=1
+		c1 extend grant=9
+		c1 extend ok grant=9`, `violated 3,4,5: c1 extended the lock (line 5), and did not hold it: its hold had ended in line 3.`},
 	{"owner-mutex", "nor before its last sign of life", `
 		c2 acquire
 		c2 acquire ok
