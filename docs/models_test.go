@@ -26,14 +26,16 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
 - A release that failed had no effect, and its process keeps the hold. With ` + "`" + `--failed-release released` + "`" + `, a failed release may mean that the lock was gone.
   Then the hold may have ended at the invoke of that release, or later. A later release with an ok confirms this; a later extend with an ok refutes it.
 - A grant belongs to the process whose acquire got it. If a process ends with an ` + "`" + `info` + "`" + `, the next new number of its client continues it: both are one process.
-  If two processes of the client ended in this way, the new number continues the later one. Nothing continues the other.
+  If two processes of the client ended in this way, the new number continues the later one. Nothing continues the other, nor a process that ended in another way, such as by a kill.
 - A release or an extend with a grant is about that grant; the invoke of an acquire may already name the grant. A name that no acquire has given may be that of
-  an acquire without an answer. Without a grant it is about the last grant that its process has got and not released, even if it has lost it. If there is none, it is about any one grant that its client may have at the invoke, including acquires without an answer and open ones. The history
+  an acquire without an answer. Without a grant it is about the last grant that its process has got, even if it has lost it. Grants count as released if a release by any process of the client was ok or has no answer.
+  If none is left, it is about any one grant that its client may have at the invoke, including acquires without an answer and open ones. So it is if another process of the client may have released that last grant, by a release that names none. The history
   is valid if one choice makes it valid, and violated if every choice violates it; if that is not decided it is unknown. For an operation without an effect no choice is needed:
   an extend that failed, and a release that failed, unless ` + "`" + `--failed-release released` + "`" + ` is given.
 - A release with an ok releases once. If an earlier release had no answer, the next ok confirms it, and the hold ended at the invoke of the earlier one.
   A further ok has nothing to release, and is violated.
   After a loss or a death one later ok likewise confirms that the hold ended there: many stores answer ok to a client that deletes a missing entry.
+- A line ` + "`" + `valid` + "`" + ` shows that its grant was given before that line. It does not show when the hold ended (but see ` + "`" + `lease` + "`" + `).
 - A line ` + "`" + `lost` + "`" + `, an extend that failed with ` + "`" + `lost` + "`" + ` or ` + "`" + `not-held` + "`" + `, and the ` + "`" + `kill` + "`" + `, ` + "`" + `poweroff` + "`" + ` or ` + "`" + `exit` + "`" + ` of a client (a line of ` + "`" + `nemesis` + "`" + ` that names it) make the hold uncertain: from there on the
   lock may be free or held; after the extend, from its ` + "`" + `fail` + "`" + ` on. A client that died in a pause did nothing since the pause began.
   A pause without an end line is still in force after a kill.
@@ -46,14 +48,14 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
   A grant that was lost with its entry is not lost a second time.
 - Events of a grant come after its answer, so a loss ends no open acquire of its own process. A reentrant lock is the exception: an acquire of the same process that has no answer when the entry is lost
   may have been granted before, and lost with the entry. From the loss on it may be over, whatever its answer says. If its answer has the token of that entry, it used the entry: it was granted before the entry was lost, and ends together with all other holds of the entry.
-  The entry may also be that of a grant that the process may have, such as an acquire without an answer.
+  The entry may also be that of a grant that the process may have, such as an acquire without an answer. If its process has nothing else of the lock, the loss is not about the open acquire.
 - A loss may come during an open release that may be about the same grant, of its process or of another one of its client. Then the loss may be about more: of a reentrant lock about all that the process holds,
   and without a grant about all that its client may have.
 - In all models except ` + "`" + `mutex` + "`" + `, a line that names a grant of another client has no effect on that grant. lockcheck ignores such a loss, and such a release or extend without an ok.
   With an ok it is a violation, because its client did not hold that grant.
 - A refused try shows nothing. With ` + "`" + `--strict-try` + "`" + ` a refusal means that the lock could not be granted; a try that failed with ` + "`" + `timeout` + "`" + ` or ` + "`" + `budget` + "`" + ` was not refused.
   A store may keep a lease for longer than its holder believes, so an expired lease may still be the reason of a refusal.
-- The verdict is unknown if the history can show nothing:
+- The verdict is unknown if the history can show nothing, all of its locks together:
   - no acquire is ok (for a register: no read or write is ok);
   - nothing is violated, and no grant has a token (models with tokens);
   - nothing is violated, and no acquire that is ok has a line ` + "`" + `queued` + "`" + ` (` + "`" + `fifo-mutex` + "`" + `);

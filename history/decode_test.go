@@ -150,6 +150,22 @@ func TestWhichGrantALineMeans(t *testing.T) {
 {"client":"c2","process":5,"type":"ok","f":"release"}
 {"client":"c2","process":4,"type":"invoke","f":"release"}
 `, []int{0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 0}},
+		{"not even one that was still asked for", `
+{"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"client":"c1","process":2,"type":"invoke","f":"release"}
+{"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"client":"c1","process":2,"type":"ok","f":"release"}
+{"client":"c1","process":1,"type":"invoke","f":"release"}
+`, []int{0, 0, 1, 0, 0}},
+		{"a release of another process counts, also after an info", `
+{"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"client":"c1","process":2,"type":"invoke","f":"release","grant":1}
+{"client":"c1","process":1,"type":"invoke","f":"read"}
+{"client":"c1","process":1,"type":"info","f":"read"}
+{"client":"c1","process":2,"type":"ok","f":"release"}
+{"client":"c1","process":3,"type":"invoke","f":"release"}
+`, []int{0, 1, 1, 1, 1, 1, 0}},
 		{"a new grant has a number that no line named", `
 {"client":"c1","process":1,"type":"invoke","f":"acquire","grant":1}
 {"client":"c1","process":1,"type":"info","f":"acquire"}

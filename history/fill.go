@@ -14,7 +14,7 @@ type filler struct {
 	started bool
 	procs   table[procState]
 	retired map[string]*procState   // by client: the process that ended with info, until the client goes on
-	present map[string][]*procState // by client: its other processes
+	present map[string][]*procState // by client: its processes, but not those that another one continues
 	fresh   int                     // the largest grant so far
 	ours    grantIndex              // grants numbered here: the index of their acquire's ok
 	away    map[int]bool            // grants that a process without them is releasing
@@ -96,7 +96,8 @@ func (f *filler) process(e *Entry) *procState {
 		}
 		f.present[p.client] = append(f.present[p.client], p)
 		if before := f.retired[p.client]; before != nil { // the client goes on under a new number
-			p.grants, p.mixed, before.grants = before.grants, before.mixed, nil
+			p.grants, p.mixed = before.grants, before.mixed
+			f.leave(before)
 			delete(f.retired, p.client)
 		}
 	}
@@ -104,6 +105,12 @@ func (f *filler) process(e *Entry) *procState {
 		e.Client = p.client
 	}
 	return p
+}
+
+// leave removes a process that nobody continues, or that another one has continued.
+func (f *filler) leave(p *procState) {
+	p.grants = nil
+	f.present[p.client] = slices.DeleteFunc(f.present[p.client], func(q *procState) bool { return q == p })
 }
 
 // foreign returns an error if e names a grant that got its number here.
@@ -126,7 +133,7 @@ func (f *filler) elsewhere(p *procState, e *Entry) {
 		return
 	}
 	for _, q := range f.present[p.client] {
-		if q != p && len(q.grants[e.Lock]) > 0 {
+		if asks := q.open.lock == e.Lock && (q.open.f == Acquire || q.open.f == Try); q != p && (asks || len(q.grants[e.Lock]) > 0) {
 			if q.mixed == nil {
 				q.mixed = map[string]bool{}
 			}
@@ -177,9 +184,10 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		if f.retired == nil {
 			f.retired = map[string]*procState{}
 		}
+		if before := f.retired[p.client]; before != nil {
+			f.leave(before)
+		}
 		f.retired[p.client] = p
-		all := f.present[p.client]
-		f.present[p.client] = slices.DeleteFunc(all, func(q *procState) bool { return q == p })
 	}
 	if e.Type != OK || (e.F != Acquire && e.F != Try) {
 		return nil

@@ -111,6 +111,10 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 
 func (j *Judge) extended(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
+	if h := j.grants.get(e.Grant); e.Type == history.OK && h != none && !p.means.named && j.procs[j.holds[h].proc].client == p.client {
+		j.settle(p, false, false) // only its answer says which grant it was about
+		p.hold, p.means = h, meaning{hold: h, named: true}
+	}
 	j.settle(p, e.Type == history.OK, e.Type == history.OK && j.model.rule.leases)
 	if e.Type == history.OK {
 		j.loose(id, pos, false)

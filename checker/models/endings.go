@@ -67,7 +67,7 @@ func (j *Judge) told(id, pos int32, open bool) {
 	}
 	h.ret = min(h.ret, pos)
 	if !h.known {
-		h.known = true
+		h.known, h.late = true, true
 		if hand := j.hand(j.procs[h.proc].client, h.lock); h.certain() {
 			hand.sure = append(hand.sure, id)
 		}

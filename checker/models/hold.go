@@ -24,6 +24,7 @@ type hold struct {
 	shared     bool
 	named      bool  // lines name it by a grant
 	known      bool  // its acquire was ok, or a later line confirmed it
+	late       bool  // such a line confirmed it first, so it is not certain when it began
 	void       bool  // its acquire failed, after a line had confirmed its release
 	releasing  int8  // number of its releases under way
 	alone      int32 // position from which it may have ended without a release, or never

@@ -83,7 +83,7 @@ func (s *sweep) mayBeNested(i int32) bool {
 	x := &s.holds[i]
 	return s.rule.reentrant && slices.ContainsFunc(s.holds, func(h hold) bool {
 		return h.owner == x.owner && !h.void && h.call < x.ret && h.gone > x.call &&
-			(h.ret > x.ret || h.ret < x.ret && h.end != never)
+			(h.ret > x.ret || h.ret < x.ret && (h.end != never || h.late))
 	})
 }
 

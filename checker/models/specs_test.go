@@ -1401,6 +1401,31 @@ var modelSpecs = []modelSpec{
 		c2 acquire ok grant=7 token=5
 		c1'' release
 		c1'' release ok`, "valid"},
+	{"reentrant-fenced-mutex", "an extend shows that an acquire without an answer was granted before others", `
+		c1 acquire
+		c1 acquire info
+		c1' acquire
+		c1' acquire ok token=1 grant=1
+		c1' release grant=1
+		c1' release ok grant=1
+		c1' extend
+		c1' extend ok
+		c1' acquire
+		c1' acquire ok token=1 grant=2`, "valid"},
+	{"reentrant-mutex", "an extend whose answer names its grant is about that one", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 acquire ok grant=2
+		c1 lost grant=1
+		c1 acquire
+		c1 acquire info
+		c2 acquire
+		c2 acquire ok grant=3
+		c2 release grant=3
+		c2 release ok grant=3
+		c1' extend
+		c1' extend ok grant=2`, `violated 2,9,12: c1 (process 1) held the lock from line 2 to line 12, and c2 was granted it in line 9.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
