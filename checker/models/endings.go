@@ -99,8 +99,10 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	switch {
 	case m.hold != none && m.hold == asks:
 	case m.named && m.hold != none && j.holds[m.hold].joint != 0: // with its entry, which was lost before
-	case m.named && j.model.rule.reentrant && j.holds[m.hold].certain():
-		j.drop(hand, owner, asks, pos, pos)
+	case m.named && j.model.rule.reentrant && j.holds[m.hold].mayBeHeld():
+		if !j.drop(hand, owner, asks, pos, pos) && !j.holds[m.hold].known {
+			j.vanish(m.hold, pos)
+		}
 	case m.named && !m.open:
 		j.vanish(m.hold, pos)
 	case m.named || !j.drop(hand, owner, asks, pos, pos):

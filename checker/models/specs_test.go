@@ -1426,6 +1426,19 @@ var modelSpecs = []modelSpec{
 		c2 release ok grant=3
 		c1' extend
 		c1' extend ok grant=2`, `violated 2,9,12: c1 (process 1) held the lock from line 2 to line 12, and c2 was granted it in line 9.`},
+	{"reentrant-mutex reentrant-fenced-mutex", "the loss of an acquire without an answer may be that of the entry that its process holds", `
+		c1 acquire grant=5
+		c1 acquire info grant=5
+		c1' try grant=1
+		c1' try ok grant=1 token=1
+		c2 acquire grant=2
+		c1' lost grant=5
+		c2 acquire ok grant=2 token=2`, "valid"},
+	{"lease", "who never held has nothing to release, although no grant says how long it is valid", `
+		c1 release
+		c1 release ok
+		c2 acquire
+		c2 acquire ok grant=1`, `violated 1,2: c1 released the lock (line 2), and had never held it.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},

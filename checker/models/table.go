@@ -52,7 +52,7 @@ var table = [...]Model{
 		State:  "who holds the lock, and until when",
 		Rules:  "As owner-mutex, but a hold is over when the time is over for which it was said to be valid. An extend or a renewal (a line valid) sets a new time at its ok, a later or an earlier one, and a hold that was over, by its time, a loss, a death or a release without an answer, begins anew, at an instant at which the lock is free (a renewal that is reported after a loss does not begin it); an end that is uncertain may also be the end of what began anew, and only a release that is ok is final. An extend that brings no time left says only that its grant was not released. A grant that has no time left at its answer holds nothing. A grant that does not say how long it is valid is left out, such as an acquire without an answer, whether or not it was released.",
 		Source: "Gray and Cheriton, Leases (1989); lockcheck's property lease-exclusion",
-		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " The reason of a refusal may also be a grant that does not say how long it is valid, or an acquire without an answer, which may have been over at any time.",
+		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " The reason of a refusal may also be a grant that does not say how long it is valid, a grant that had no time left at its answer, or an acquire without an answer, each of which may have been over at any time.",
 		rule:   rule{leases: true},
 	},
 	{

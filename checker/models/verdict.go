@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,11 +42,12 @@ type picture struct {
 // was found stays.
 func (j *Judge) Verdict(ctx context.Context) Verdict {
 	j.finish()
+	vacuous := j.timeless()
+	if vacuous != "" { // what is left is who released and extended without a hold
+		j.deadlines = nil
+	}
 	objects := j.objects(false)
 	v := Verdict{Outcome: checker.Valid}
-	if why := j.timeless(); why != "" {
-		return Verdict{Outcome: checker.Unknown, Reason: why}
-	}
 	b := newBudget(ctx, j.opts)
 	decided := 0
 	certain := sync.OnceValue(func() []*object { return j.objects(true) })
@@ -79,7 +81,7 @@ func (j *Judge) Verdict(ctx context.Context) Verdict {
 		v.Reason += fmt.Sprintf("; %d of %d locks are decided, and valid", decided, len(objects))
 	}
 	if v.Outcome == checker.Valid {
-		if why := j.vacuous(objects); why != "" {
+		if why := cmp.Or(vacuous, j.vacuous(objects)); why != "" {
 			v.Outcome, v.Reason = checker.Unknown, why
 		}
 	}
