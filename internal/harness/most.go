@@ -19,6 +19,10 @@ const (
 	mostSteps      = 10 * MostAcquires
 )
 
+// mostName is the largest length of a client's name, in bytes. Many lines of a history
+// and of its stories have it.
+const mostName = 100
+
 // mostEntries is how many lines the history of a run may have: 2 GB with the memory of
 // the judges.
 const mostEntries = 1_000_000
@@ -29,12 +33,15 @@ const mostBytes = 128 << 20
 
 // checkSize returns an error if a plan exceeds the limits of a run.
 func (p *Plan) checkSize() error {
-	acquires, steps := p.Acquires, 0
+	acquires, steps, name := p.Acquires, 0, 0
 	for _, n := range p.Sections {
 		acquires = max(acquires, n)
 	}
 	for _, s := range p.Scripts {
 		steps = max(steps, len(s.Steps))
+	}
+	for _, c := range p.Clients {
+		name = max(name, len(c))
 	}
 	for _, limit := range []struct {
 		what    string
@@ -44,6 +51,7 @@ func (p *Plan) checkSize() error {
 		{"acquires of a client", acquires, MostAcquires},
 		{"faults", len(p.Faults), mostInjections},
 		{"steps of a script", steps, mostSteps},
+		{"bytes of a client's name", name, mostName},
 	} {
 		if limit.n > limit.most {
 			return fmt.Errorf("%s: %d, and there can be up to %d", limit.what, limit.n, limit.most)

@@ -271,6 +271,7 @@ func TestReadPlanRejectsInvalidPlans(t *testing.T) {
 		"a lease above the maximum":     func(p *Plan) { p.Lease = time.Hour },
 		"no clients":                    func(p *Plan) { p.Clients = nil },
 		"a client twice":                func(p *Plan) { p.Clients[1] = "c1" },
+		"a client with a long name":     func(p *Plan) { p.Clients[1], p.Faults = strings.Repeat("c", 101), nil },
 		"nothing to do":                 func(p *Plan) { p.Acquires = 0 },
 		"an unknown strategy":           func(p *Plan) { p.Strategy, p.Depth = "luck", 1 },
 		"a strategy without its depth":  func(p *Plan) { p.Strategy = PCT },
