@@ -96,6 +96,18 @@ var crowds = []struct {
 		c.does(10+i%5, history.Acquire, history.OK, i+1)
 		c.does(10+i%5, history.Release, history.OK, i+1)
 	}},
+	{"writes to as many locks", func(c *crowd, i, _ int) {
+		lock := fmt.Sprint("lock", i)
+		for _, f := range []string{history.Acquire, history.Read, history.Write, history.Release} {
+			e := history.Entry{Process: history.Process{N: i % 5}, Type: history.Invoke, F: f, Lock: lock}
+			if f == history.Read || f == history.Write {
+				e.Value = history.Some(int64(i))
+			}
+			c.say(e)
+			e.Type = history.OK
+			c.say(e)
+		}
+	}},
 }
 
 // endless writes a grant, with a fault beside it that never ends.

@@ -45,9 +45,13 @@ func resourceByClients(t *timeline) Verdict {
 		return unknown(Resource, "no write is known to have happened")
 	}
 	verdict := valid(Resource)
-	for lock := range t.locks.list {
-		guarded := slices.DeleteFunc(slices.Clone(list), func(u update) bool { return t.ops[u.op].lock != int32(lock) })
-		if v := t.follow(guarded); v.Outcome == Violated {
+	guarded := make([][]update, len(t.locks.list)) // by lock
+	for _, u := range list {
+		l := t.ops[u.op].lock
+		guarded[l] = append(guarded[l], u)
+	}
+	for _, list := range guarded {
+		if v := t.follow(list); v.Outcome == Violated {
 			return v
 		} else if v.Outcome == Unknown {
 			verdict = v
