@@ -15,7 +15,7 @@ import (
 // name. Then the parts about other locks are left out.
 type digest struct {
 	h     *history.History
-	locks []string // requested by clients, in order
+	locks []string // the first two that clients ask for
 	lock  string   // the subject of the digest
 	units units
 

@@ -47,7 +47,7 @@ func (d *digest) take(t *checker.Timeline) {
 			e := &d.h.Entries[o.done]
 			d.ops[o.done], o.outcome, o.err = o, e.Type, e.Error
 		}
-		if o.asks() && !slices.Contains(d.locks, o.lock) {
+		if o.asks() && len(d.locks) < 2 && !slices.Contains(d.locks, o.lock) {
 			d.locks = append(d.locks, o.lock)
 		}
 	}
