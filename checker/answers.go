@@ -39,7 +39,7 @@ func answers(t *timeline) Verdict {
 		if o.done == none || o.done >= at {
 			continue
 		}
-		if w := s.lie(int32(i)); w != nil && !t.posthumous(t.clientOf(int32(i)), o.done) {
+		if w := s.lie(int32(i)); w != nil && !t.posthumous(t.clientOf(int32(i)), o.done) && !t.goesOn(o.lock) {
 			first, at = w, o.done
 		}
 	}

@@ -48,7 +48,7 @@ func (t *timeline) gap() (*Witness, int32) {
 		h := &t.holds[r.hold]
 		for kind := range 2 - t.shared(h) { // a reader's grant does not end another reader's
 			for _, g := range last[h.lock][kind] {
-				if g.number != 0 && g.number != t.clientOf(h.op)+1 && g.sent > h.begin && r.pos < at && !t.posthumous(t.clientOf(h.op), r.pos) {
+				if g.number != 0 && g.number != t.clientOf(h.op)+1 && g.sent > h.begin && r.pos < at && !t.posthumous(t.clientOf(h.op), r.pos) && !t.goesOn(h.lock) {
 					w, at = t.falseRenewal(&r, &t.holds[g.hold]), r.pos
 				}
 			}

@@ -80,7 +80,11 @@ func judgeWithin(ctx context.Context, j journal, read func() *timeline) []Verdic
 	go func() {
 		defer close(judged)
 		var all []Verdict
-		for v := range read().verdict {
+		t := read()
+		for v := range t.verdict {
+			if v.Outcome == Violated && len(t.locks.list) > 1 {
+				v.Locks = t.violatedLocks(v.Property)
+			}
 			if judged <- v; ctx.Err() != nil {
 				return
 			}

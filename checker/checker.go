@@ -78,6 +78,20 @@ func (t *timeline) verdict(yield func(Verdict) bool) {
 	}
 }
 
+// violatedLocks names the locks that violate a property, in the order in which the
+// history names them.
+func (t *timeline) violatedLocks(p Property) (list []string) {
+	t.violated = make([]bool, len(t.locks.list))
+	judges[slices.Index(Properties[:], p)](t)
+	for l, is := range t.violated {
+		if is {
+			list = append(list, t.locks.list[l])
+		}
+	}
+	t.violated = nil
+	return list
+}
+
 // incomplete returns why no property of the history is valid, or "" if some may be.
 func (t *timeline) incomplete() string {
 	if n := t.size(); n > 0 {

@@ -21,7 +21,7 @@ func exclusion(t *timeline) Verdict {
 			before[1], before[2] = nil, nil
 		}
 		for _, o := range before {
-			if o != nil && o.end > h.begin && o.proc != h.proc {
+			if o != nil && o.end > h.begin && o.proc != h.proc && !t.goesOn(h.lock) {
 				return violated(Exclusion, t.overlap(o, h))
 			}
 		}

@@ -58,7 +58,7 @@ func (t *timeline) overtaking() *Witness {
 		o := &t.ops[h.op]
 		gone := func(id int32) bool { return t.places[id].to <= h.begin }
 		id := lines[h.lock].first(int64(o.invoke), gone, func(id int32) bool { return t.mayPass(h, id) })
-		if id != none {
+		if id != none && !t.goesOn(h.lock) {
 			return t.overtook(h, none, id)
 		}
 		own := placeOf[h.op] - 1
@@ -72,7 +72,7 @@ func (t *timeline) overtaking() *Witness {
 			x := &t.places[id]
 			return t.mayPass(h, id) || y.from < t.ops[x.op].invoke || y.to <= x.from
 		})
-		if id != none {
+		if id != none && !t.goesOn(h.lock) {
 			return t.overtook(h, own, id)
 		}
 	}

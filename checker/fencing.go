@@ -46,7 +46,7 @@ func (t *timeline) compareTokens(floor []int32) Verdict {
 		if h.token == 0 {
 			continue
 		}
-		if f := floor[h.op]; f != 0 && t.holds[f-1].token >= h.token && !t.sameToken(&t.holds[f-1], h) {
+		if f := floor[h.op]; f != 0 && t.holds[f-1].token >= h.token && !t.sameToken(&t.holds[f-1], h) && !t.goesOn(h.lock) {
 			return violated(Fencing, t.staleToken(&t.holds[f-1], h))
 		}
 		if seen == nil && h.token <= top[h.lock] {
@@ -57,7 +57,7 @@ func (t *timeline) compareTokens(floor []int32) Verdict {
 		}
 		if seen != nil {
 			k := key{h.lock, h.token}
-			if j, ok := seen[k]; ok && !t.sameToken(&t.holds[j], h) {
+			if j, ok := seen[k]; ok && !t.sameToken(&t.holds[j], h) && !t.goesOn(h.lock) {
 				return violated(Fencing, t.staleToken(&t.holds[j], h))
 			}
 			seen[k] = int32(i)

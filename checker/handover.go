@@ -25,7 +25,7 @@ func handover(t *timeline) Verdict {
 		return notApplicable(Handover, "the history has no times")
 	}
 	for g := range t.gaps(bound) {
-		if w := t.slow(&g, bound); w != nil {
+		if w := t.slow(&g, bound); w != nil && !t.goesOn(g.lock) {
 			return violated(Handover, w)
 		}
 	}

@@ -21,7 +21,7 @@ func leaseExclusion(t *timeline) Verdict {
 	for i := range t.deadlines {
 		d := &t.deadlines[i]
 		h, now := &t.holds[d.hold], t.at(d.pos)
-		if h.end < d.pos {
+		if h.end < d.pos || t.violated != nil && t.violated[h.lock] {
 			continue
 		}
 		list := active[h.lock][:0]
@@ -31,7 +31,7 @@ func leaseExclusion(t *timeline) Verdict {
 				continue
 			}
 			other := &t.holds[o.hold]
-			if other.proc != h.proc && d.until > now && t.shared(other)+t.shared(h) < 2 {
+			if other.proc != h.proc && d.until > now && t.shared(other)+t.shared(h) < 2 && !t.goesOn(h.lock) {
 				return violated(LeaseExclusion, t.bothValid(o, d))
 			}
 			list = append(list, j)

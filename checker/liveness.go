@@ -31,7 +31,7 @@ func liveness(t *timeline) Verdict {
 		for i := range t.spans(waitsOn).each(g.lock, g.begin, g.end-1) {
 			w := &t.waits[i]
 			from, to := max(g.from, w.from, calm, worked.to), min(g.to, w.to)
-			if to-from <= bound || to-from-t.excused(from, to, byStall) <= bound {
+			if to-from <= bound || to-from-t.excused(from, to, byStall) <= bound || t.goesOn(g.lock) {
 				continue
 			}
 			since, note := none, ""

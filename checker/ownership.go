@@ -34,7 +34,7 @@ func ownership(t *timeline) Verdict {
 		case h == nil || !t.protected(h, a.pos) || t.grantedAnew(i, h):
 		case h.deadline != none && t.end == 0:
 			verdict = unknown(Ownership, "the history has no times, so it is unknown whether a deadline had passed")
-		default:
+		case !t.goesOn(h.lock):
 			return violated(Ownership, t.trespass(a, h))
 		}
 	}

@@ -68,6 +68,9 @@ type Verdict struct {
 	Outcome  Outcome
 	Reason   string   // of Unknown and NA
 	Witness  *Witness // of Violated
+	// Locks names the violated locks, if the history of a file has several locks; the
+	// witness is about one of them.
+	Locks []string
 	// Porcupine is the second judge's opinion; "": it was not asked, or has no model
 	// of the property.
 	Porcupine Opinion

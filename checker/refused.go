@@ -29,7 +29,7 @@ func (t *timeline) refused() *Witness {
 		if busy[of] == nil {
 			busy[of] = t.mayBeHeld(w.client, w.lock)
 		}
-		if x := t.refusedIn(w, busy[of], start, bound); x != nil {
+		if x := t.refusedIn(w, busy[of], start, bound); x != nil && !t.goesOn(w.lock) {
 			return x
 		}
 	}

@@ -24,7 +24,7 @@ func resource(t *timeline) Verdict {
 		if a.hold != none {
 			b := &known[t.holds[a.hold].nest]
 			if e.F == history.Write && b.value.Set && e.Was.Set {
-				if compared = true; b.value.V != e.Was.V {
+				if compared = true; b.value.V != e.Was.V && !t.goesOn(a.lock) {
 					return violated(Resource, t.lostUpdate(b, last[a.lock]-1, a.pos, a.hold))
 				}
 			}

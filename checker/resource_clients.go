@@ -50,8 +50,8 @@ func resourceByClients(t *timeline) Verdict {
 		l := t.ops[u.op].lock
 		guarded[l] = append(guarded[l], u)
 	}
-	for _, list := range guarded {
-		if v := t.follow(list); v.Outcome == Violated {
+	for lock, list := range guarded {
+		if v := t.follow(list); v.Outcome == Violated && !t.goesOn(int32(lock)) {
 			return v
 		} else if v.Outcome == Unknown {
 			verdict = v
@@ -127,8 +127,7 @@ func (t *timeline) replaced(list []update) (told bool, w *Witness) {
 			continue
 		}
 		compared++
-		if u.basis.value.V != u.was.V {
-			o := &t.ops[u.op]
+		if o := &t.ops[u.op]; u.basis.value.V != u.was.V && !t.goesOn(o.lock) {
 			return true, t.lostUpdate(&u.basis, none, o.done, o.hold)
 		}
 	}

@@ -58,6 +58,9 @@ func (t *timeline) starving() *Witness {
 			h := &t.holds[id]
 			if t.ops[h.op].invoke > from && t.procs[h.proc].client != t.procs[o.proc].client {
 				if later = append(later, id); len(later) > allowed {
+					if t.goesOn(o.lock) {
+						break
+					}
 					return t.passedOver(o, place, from, to, later)
 				}
 			}

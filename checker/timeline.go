@@ -58,6 +58,8 @@ type timeline struct {
 	finders finders
 	excuses [2][]excusedTime // by excuse; nil: not known yet
 
+	violated []bool // by lock; nil: a judge ends with the first violation
+
 	// Memory for the judges.
 	scratch  scratch
 	bases    []basis
@@ -162,6 +164,16 @@ func (t *timeline) guestOf(op int32) int32 {
 		return none
 	}
 	return t.ops[op].guest
+}
+
+// goesOn reports whether a judge goes on after it has found a violation on a lock, and
+// then notes that lock.
+func (t *timeline) goesOn(lock int32) bool {
+	if t.violated == nil {
+		return false
+	}
+	t.violated[lock] = true
+	return true
 }
 
 func (t *timeline) innermost(p, lock int32) int32 {

@@ -240,6 +240,12 @@ func (j *Judge) explain(ctx context.Context, src *source, in *taken, c Request, 
 	}
 	j.VerdictTable(out.verdicts, pr)
 	for _, p := range found {
+		if p.Locks != nil && !j.JSON {
+			j.Paragraph(2, p.Property+": "+violatedLocks(&p))
+			j.Printf("\n")
+		}
+	}
+	for _, p := range found {
 		if p.Lines == nil || !pr.Covers(checker.Property(p.Property)) || j.JSON || j.Quiet {
 			continue
 		}

@@ -39,8 +39,8 @@ type PropertyVerdict struct {
 	Outcome  string `json:"outcome"`            // valid, violated, unknown or n/a
 	Reason   string `json:"reason,omitempty"`   // why it is unknown or n/a
 	Sentence string `json:"sentence,omitempty"` // the violation, in one sentence
-	// Locks are the names of all that are violated, of a model, where there are
-	// several; the sentence and the lines are about the first.
+	// Locks are the names of all that are violated, where check judges several; the
+	// sentence and the lines are about one of them.
 	Locks []string `json:"locks,omitempty"`
 	// Porcupine is what it says of a verdict: agreed, undecided or disagreed; not
 	// there: it has no model of the property.
@@ -54,6 +54,9 @@ func NewVerdict(verdicts []checker.Verdict, reached checker.Counts) Verdict {
 	d := Verdict{Schema: 1, Properties: []PropertyVerdict{}, Reached: reached.Map()}
 	for _, v := range verdicts {
 		p := PropertyVerdict{Property: string(v.Property), Outcome: v.Outcome.String(), Reason: v.Reason, Porcupine: v.Porcupine}
+		if len(v.Locks) > 1 {
+			p.Locks = v.Locks
+		}
 		if v.Witness != nil {
 			p.Sentence = v.Witness.Sentence
 			for _, pos := range v.Witness.Entries {
