@@ -78,6 +78,9 @@ var failing = map[string]func(*testing.T){
 	"naive with seed 2": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Promise("exclusion"), lockcheck.Faults("pause"), lockcheck.Seed(2), long)
 	},
+	"an operator": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), owned, lockcheck.Promise("exclusion"), lockcheck.Faults("entry-lost"), long)
+	},
 	"a release of two requests": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), readsFirst, lockcheck.Promise("ownership"), lockcheck.Faults("pause"), long)
 	},
@@ -248,6 +251,7 @@ func has(t *testing.T, out string, texts ...string) {
 func TestFailures(t *testing.T) {
 	for name, texts := range map[string][]string{
 		"no promise":                     {"the test makes no promise", "exclusion        violated under pause", "answers          held", `lockcheck.Promise("answers"`},
+		"an operator":                    {"an operator removes c1's entry on redis-1"},
 		"parallel":                       {"remove t.Parallel"},
 		"unknown fault":                  {`no fault "paus"; did you mean pause`},
 		"a fault that does not apply":    {"failover needs servers with replicas"},

@@ -122,7 +122,7 @@ func newSuite(t *testing.T, call string, servers Servers, factory func(*Env) (Lo
 func (x *suite) chooseFaults() error {
 	if x.settings.faults == nil {
 		x.kinds = []faults.Fault{{}}
-		for _, f := range faults.All() {
+		for _, f := range faults.Usual() {
 			if x.applies(f) == nil {
 				x.kinds = append(x.kinds, f)
 			}

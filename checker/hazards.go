@@ -58,7 +58,11 @@ var (
 		"the session of a holder was closed", "no session of a holder was closed",
 		(*exposure).holderStruck,
 	}
-	eviction      = hazard("server evicted the entry of a lock that was held", (*exposure).evicted)
+	eviction  = hazard("server evicted the entry of a lock that was held", (*exposure).evicted)
+	entryGone = &Hazard{
+		"an operator removed the entry of a lock that was held", "no operator removed the entry of a lock that was held",
+		(*exposure).removedFromOutside,
+	}
 	masterGoes    = hazard("master was replaced while the lock was held or contested", (*exposure).replaced)
 	serverStands  = hazard("server stood still while the lock was held or contested", func(e *exposure) bool { return e.held() || e.disturbedContested() })
 	serverReturns = hazard("server restarted while the lock was held or contested", func(e *exposure) bool { return e.inPlace() || e.disturbedContested() })
@@ -93,6 +97,7 @@ var hazardTable = []struct {
 	{[]string{"failover"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource, Fencing}, masterGoes},
 	{[]string{"partition-servers"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource, Fencing}, serversApart},
 	{[]string{"evict"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource, Fencing}, eviction},
+	{[]string{"entry-lost"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource, Fencing}, entryGone},
 	{[]string{"skew", "jump", "server-skew", "server-jump"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource, Fencing}, clockWrong},
 	{[]string{"rate", "server-rate"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource, Fencing}, clockRate},
 	{[]string{"partition", "partition-oneway", "delay", "drop-reply", "kill-connection"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource}, contestedDoubt},

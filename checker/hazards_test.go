@@ -267,6 +267,15 @@ func TestHazards(t *testing.T) {
 		{"the session of a client that does not hold is closed", granted + `
 			2 nemesis session-expiry id=1 on=c2
 			3 c2 acquire fail`, "session-expiry", []Property{Answers, Liveness, Handover}},
+		{"an operator removes the entry of a holder", granted + `
+			2 nemesis entry-lost id=1 on=redis
+			2 redis remove of=c1`, "entry-lost", []Property{Exclusion, LeaseExclusion, Ownership, Fencing, Resource, Answers, Liveness, Handover}},
+		{"an operator finds no entry", granted + `
+			2 nemesis entry-lost id=1 on=redis
+			3 c1 release
+			4 redis remove of=c1 by=c1
+			5 c1 release ok
+			6 c1 acquire`, "entry-lost", []Property{Answers, Liveness, Handover, Fairness}},
 		{"a pause vouches for no evictions", granted + `
 			2 nemesis pause id=1 on=c1
 			3 nemesis evict id=2 on=redis-2

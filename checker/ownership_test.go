@@ -5,6 +5,12 @@ var ownershipSpecs = []spec{
 		3 c1 release
 		4 redis remove of=c1 by=c1
 		5 c1 release ok`, "valid"},
+	{"an operator removes the entry of a holder: no client is to blame", enteredUntil + `
+		3 nemesis entry-lost id=1 on=redis
+		3 redis remove of=c1
+		4 c2 acquire
+		5 redis grant of=c2 by=c2
+		5 c2 acquire ok until=15`, "valid"},
 	{"a late release removes the next holder's entry", `
 		0 c1 acquire lock=a
 		1 redis grant of=c1 by=c1

@@ -25,6 +25,9 @@ type Fault struct {
 	Stops bool
 	// Once: it is over at once, or waits for something that it strikes once.
 	Once bool
+	// Operator: a person or a script does it to one server. "all" leaves it out, because
+	// no lock is made for it.
+	Operator bool
 	// Clock: it sets a wall clock wrong. Rate: it makes clocks run fast or slow. Amount
 	// is how far.
 	Clock, Rate bool
@@ -51,6 +54,7 @@ const (
 	NeedReplicas    Need = "servers with replicas"
 	NeedSessions    Need = "a server that keeps sessions, which others can close"
 	NeedMemory      Need = "a server that evicts what it has no room for"
+	NeedOperator    Need = "simulated servers, on which an operator can act"
 
 	// NeedServers is what every fault of servers and sessions needs.
 	NeedServers Need = "servers that lockcheck starts itself: it never stops, slows or changes yours"
@@ -110,7 +114,7 @@ func Offers(place string, own bool) []Need {
 		has = append(has, NeedClientClock)
 	}
 	if place == "sim" {
-		has = append(has, NeedRate)
+		has = append(has, NeedRate, NeedOperator)
 	}
 	return has
 }

@@ -14,6 +14,7 @@ type Injection struct {
 	For       time.Duration `json:"for_ns,omitempty"`    // how long it lasts; absent: it stays, or is over at once
 	Amount    time.Duration `json:"amount_ns,omitempty"` // size of a jump, a skew or a delay; of a rate: what a clock gains in T
 	Direction Direction     `json:"direction,omitzero"`  // of a link: to-server or to-client; absent: both
+	Entry     int           `json:"entry,omitempty"`     // of an operator: which entry of the server, from 0, the oldest first
 }
 
 // Point is a point in one operation of one client. Exactly one of Request, Last and OK

@@ -26,7 +26,7 @@ type Scope struct {
 // a random client's operations, the others at a time. After the first, every second one
 // on average comes soon after the one before: two faults that break something together
 // mostly do so within one lease. Where there are several servers, every second fault of
-// servers or links strikes several of them at once.
+// servers or links strikes several of them at once; an operator acts on one.
 func Random(s Scope, draw func(n int64) int64) []Injection {
 	if len(s.Kinds) == 0 || s.Count == 0 && !s.Busy {
 		return nil
@@ -84,7 +84,7 @@ func (s *Scope) targets(f Fault, client string, first int64, draw func(int64) in
 		return [][]string{take(s.Stores, draw(int64(len(s.Stores))), 1+draw(int64(max(1, len(s.Stores)-1))))}
 	}
 	servers := take(s.Servers, first, 1)
-	if n := int64(len(s.Servers)); n > 1 && draw(2) == 0 {
+	if n := int64(len(s.Servers)); n > 1 && !f.Operator && draw(2) == 0 {
 		servers = take(s.Servers, first, 2+draw(n-1))
 	}
 	for _, server := range servers {

@@ -29,6 +29,9 @@ func (in Injection) Validate(clients, servers, monitors []string) error {
 			return fmt.Errorf("%s on %q: no such name; there are %s", in.Fault, name, strings.Join(among[i], ", "))
 		}
 	}
+	if in.Entry < 0 {
+		return fmt.Errorf("%s on entry %d: the first is 0", in.Fault, in.Entry)
+	}
 	if in.At < 0 || in.For < 0 || f.Name == delay.Name && in.Amount < 0 {
 		return fmt.Errorf("%s: a time is negative", in.Fault)
 	}

@@ -58,10 +58,12 @@ func (d *digest) fill(f *fault, phrase string) string {
 	if f.replaced {
 		replaced = ", as a replica"
 	}
+	removed, removes := d.removal(f)
 	amount := d.units.span(f.amount)
 	return strings.NewReplacer("{on}", on, "{to}", to, "{what}", what, "{message}", message, "{arrived}", arrived,
 		"{for}", length, "{until}", until, "{did}", did, "{since}", since,
 		"{clock}", f.clock(), "{by}", by+amount, "{ahead}", amount+ahead, "{amount}", amount, "{each}", each,
+		"{removed}", removed, "{removes}", removes,
 		"{gained}", gained, "{gains}", either.ReplaceAllString(gains, number), "{replaced}", replaced).
 		Replace(either.ReplaceAllString(phrase, number))
 }
@@ -85,11 +87,68 @@ func (d *digest) extent(f *fault) string {
 // clause is a phrase of the fault's words as subject and predicate.
 func (d *digest) clause(f *fault, phrase string) (who, did string) {
 	text := d.fill(f, phrase)
-	for _, who := range []string{f.clock(), f.whom(), "the network"} {
+	for _, who := range []string{f.clock(), f.whom(), "the network", "an operator"} {
 		if did, ok := strings.CutPrefix(text, who+" "); ok {
 			return who, did
 		}
 	}
 	who, did, _ = strings.Cut(text, " ")
 	return who, did
+}
+
+// removal returns what an operator did to an entry, in the past tense and in the present
+// tense.
+func (d *digest) removal(f *fault) (past, now string) {
+	s := d.removedBy(f)
+	switch {
+	case !f.Operator:
+		return "", ""
+	case s == nil && len(d.stays) == 0: // the history shows no entries
+		return "removed an entry", "removes an entry"
+	case s == nil:
+		return "found no entry to remove", "finds no entry to remove"
+	case s.how == history.Lose:
+		what := " " + s.owner() + " connection"
+		return "killed" + what, "kills" + what
+	}
+	what := " " + s.owner() + " entry"
+	if d.queue {
+		what = " " + s.owner() + " node"
+	}
+	return "removed" + what, "removes" + what
+}
+
+// removedBy returns the entry that an operator removed, or nil. In an ensemble the
+// leader reports what another member was asked for.
+func (d *digest) removedBy(f *fault) *stay {
+	if !f.Operator {
+		return nil
+	}
+	for _, s := range d.stays {
+		if s.fromOutside(d) && d.remover(s) == f {
+			return s
+		}
+	}
+	return nil
+}
+
+// remover returns the fault of an operator who removed s: the last one before that. A
+// session may also have ended for another reason.
+func (d *digest) remover(s *stay) (last *fault) {
+	for _, f := range d.faults {
+		if f.Operator && f.begins < s.to && (d.queue || f.strikes(s.server)) && (last == nil || last.begins < f.begins) &&
+			(s.how == history.Remove || d.at(s.to)-d.at(f.sure) <= d.slack()) {
+			last = f
+		}
+	}
+	return last
+}
+
+// fromOutside reports whether somebody removed s, or ended its session, who is no client.
+func (s *stay) fromOutside(d *digest) bool {
+	if s.to == none {
+		return false
+	}
+	e := &d.h.Entries[s.to]
+	return !e.By.Set && (s.how == history.Remove || s.how == history.Lose && e.Text == history.SessionOver)
 }

@@ -120,7 +120,9 @@ func (d *digest) suffers(f *fault, e *history.Entry) bool {
 		return struck
 	case history.Promote:
 		return f.strikes(e.Text)
-	case history.Expire, history.Remove:
+	case history.Remove:
+		return f.Operator && (struck || d.queue) || struck && (f.Clock || f.Rate || f.Ends || f.Once)
+	case history.Expire:
 		return struck && (f.Clock || f.Rate || f.Ends || f.Once)
 	case history.Lost:
 		return f.strikes(client(e)) && (f.Clock || f.Rate || f.Once)

@@ -24,8 +24,11 @@ func (p *plot) loss(g *grant, depth int) bool {
 		p.deepens(inner)
 		return true
 	}
-	vain := g.inVain()
+	vain, removed := g.inVain(), false
 	for _, s := range g.op.stays {
+		if s.to <= p.climax && s.how == history.Remove && s.fromOutside(p.d) {
+			removed = true // the fault tells it
+		}
 		if s.to != none && s.to <= p.climax && !s.own() && !slices.Contains(vain, s) && (s.by != nil || s.how == history.Expire || s.how == history.Lose) {
 			gone = append(gone, s)
 		}
@@ -47,7 +50,7 @@ func (p *plot) loss(g *grant, depth int) bool {
 			p.trespass(s)
 		}
 	}
-	return len(gone) > 0
+	return len(gone) > 0 || removed
 }
 
 // leaseEnded is for histories that do not show the servers: the lease is known only

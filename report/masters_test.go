@@ -72,6 +72,18 @@ func eviction() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
+func removedByAnOperator() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(2000).fault("entry-lost", 1, "", 0, "redis-1")
+	r.server(history.Remove, "c1", "")
+	r.at(3100).grants("c2", 0, 13_095)
+	r.at(5000).releases("c2")
+	r.at(6000).refused("c1")
+	return judged(r)
+}
+
 func clockAhead() (*history.History, []checker.Verdict) {
 	r := newRun("redis-setnx-getset")
 	r.at(0).fault("skew", 1, "", 15*time.Second, "c2")
@@ -523,6 +535,7 @@ func TestFaultsInWords(t *testing.T) {
 		{fault{Fault: faults.InHistory(kind), on: link, text: toServer}, set + "request of c2 to zk-3", ""}, // nothing was touched
 		{fault{Fault: faults.InHistory(kind), on: link, text: toClient}, set + "reply of zk-3 to c2", ""},
 		{fault{Fault: faults.InHistory(kind), on: link}, set + "message of c2 and zk-3", ""},
+		{fault{Fault: faults.InHistory("entry-lost"), on: two[:1]}, "an operator removed an entry on redis-1", "an operator removes an entry on redis-1"},
 	} {
 		f := &tt.f
 		f.end = none

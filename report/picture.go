@@ -538,6 +538,8 @@ func (d *draw) server(who string) {
 			case x.to == none || x.to != s.to:
 			case s.by != nil && !s.own():
 				how = ", removed by " + s.by.client
+			case s.fromOutside(d.d) && d.d.remover(s) != nil:
+				how = ", removed by an operator"
 			case s.how == history.Expire:
 				how = ", expired"
 			case s.how == history.Lose:

@@ -154,6 +154,10 @@ var stories = []struct {
 		"redis-1 ran out of memory for 2 s.",
 		"redis-1 evicted c1's entry, while c1 still believed that it held the lock.",
 	}},
+	{"removal", removedByAnOperator, []string{
+		"At 2.00 s an operator removed c1's entry on redis-1. At 3.10 s c2 was granted the lock",
+		"an operator removes c1's entry on redis-1",
+	}},
 	{"clock-ahead", clockAhead, []string{
 		"c2's clock was set 15 s ahead for 3 s.",
 		"c2's acquire took over c1's entry, while c1 still believed that it held the lock.",

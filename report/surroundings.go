@@ -127,6 +127,9 @@ func (p *plot) concerns(f *fault) bool {
 
 // touches reports whether a fault struck a client of the story, or a server.
 func (p *plot) touches(f *fault) bool {
+	if s := p.d.removedBy(f); s != nil {
+		return slices.Contains(p.clients, s.client())
+	}
 	if f.Name == cutOff && len(p.d.promotions) > 0 {
 		return true // an entry that a replica did not get is missing when it becomes the master
 	}
@@ -146,6 +149,9 @@ func (p *plot) lane(f *fault) string {
 		if p.d.serves(name) {
 			return name
 		}
+	}
+	if s := p.d.removedBy(f); s != nil {
+		return s.server // the leader, which has reported it
 	}
 	return f.on[0]
 }

@@ -174,7 +174,7 @@ func (f *matrixFlags) columns() ([]string, error) {
 			list = []string{"all"}
 		}
 	}
-	kinds, err := ask.Faults(list)
+	kinds, err := ask.Columns(list)
 	if err != nil {
 		return nil, err
 	}

@@ -99,6 +99,12 @@ func Faults(list []string) ([]faults.Fault, error) {
 	return kinds, misnamed("fault", wrong)
 }
 
+// Columns reads a list of faults for the matrix, where all includes those of operators.
+func Columns(list []string) ([]faults.Fault, error) {
+	kinds, wrong := names.ChooseColumns(list)
+	return kinds, misnamed("fault", wrong)
+}
+
 // Workloads reads a list of workloads: names, all; -name removes one.
 func Workloads(list []string) ([]workloads.Workload, error) {
 	does, wrong := names.ChooseWorkloads(list)

@@ -29,6 +29,9 @@ const (
 	jumped    = "The holder whose lease was cut short deletes the key of the next."
 	outlasts  = "A request is given up after T/4 and an undisturbed section takes less than T/3: a lease outlasts whatever a link can do to its holder, and a late release compares."
 
+	untoldKey = "An operator removes the key of a holder, and nothing tells it: the next one is granted the lock."
+	untoldOne = "An operator removes one key of three or more. That matters only to a holder with a bare majority, while other clients have tried for the rest: one run in 200 or fewer."
+
 	noClock   = "No clock has a part in it."
 	ownClock  = "A client takes times with a clock that does not jump, and in a third of a lease 1 % does not show."
 	noExpiry  = "The key has no expiry: no clock of a server ends it, and eviction takes keys that have one."
@@ -51,6 +54,7 @@ const (
 	ghost     = "The task that renews is not told of the release: it takes the lock for nobody, from whoever has lost his nodes by then, and keeps it."
 	waitsLong = "A round that waits for a node leaves a short rest of the lease, and the section outlives it."
 
+	untoldNode   = "An operator deletes the node of a holder. The session lives on, so nothing tells it: the next one enters."
 	zombie       = "If the one before goes between the list and the watch, the watch fails, and the program ends: its node stays the head for as long as its session lives."
 	fewSessions  = "Most of them end the program of a waiter, and few its session: one run in 500."
 	untold       = "A holder that is cut off goes on, and nothing tells it of its session's end."
@@ -84,6 +88,7 @@ var truth = withMySQL(map[string][]cell{
 		{"failover partition-servers", "U R L answers?", forgotten + " " + back},
 		{"partition partition-oneway delay kill-connection", "L", unknown + " Nor is a lost DEL sent again."},
 		{"drop-reply", "L", unknown},
+		{"entry-lost", "U R", untoldKey + " " + forgotten},
 	},
 	"redis-setnx-expire": {
 		{"finally", "U R L?", anybody + " " + neverSent},
@@ -100,6 +105,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition-servers", "U R L answers?", twoReigns + " " + forgotten + " A new master that heard of SETNX and of nothing later has a key without an expiry."},
 		{"kill-connection", "L l", onceReset + " A SETNX whose answer is lost has no PEXPIRE, a lost PEXPIRE no second."},
 		{"drop-reply", "L l", onceSent + " A SETNX that was not answered has no PEXPIRE."},
+		{"entry-lost", "U R L?", untoldKey + " " + forgotten + " " + neverSent},
 	},
 	"redis-set-del": {
 		{"finally", "U R", anybody},
@@ -117,6 +123,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition-servers", "U R l?", twoReigns + " " + forgotten + " " + keyBack},
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", onceSent},
+		{"entry-lost", "U R", untoldKey + " " + forgotten},
 	},
 	"redis-set-get-del": {
 		{"none", "S", ""},
@@ -133,6 +140,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition-servers", "U R? l?", twoReigns + " " + keyBack},
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", onceSent},
+		{"entry-lost", "U R?", untoldKey + " For a DEL that hits the next holder the key has to go between the GET and the DEL: one run in 1,000."},
 	},
 	"redis-set-lua": {
 		{"none", "S", ""},
@@ -149,6 +157,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition-servers", "U l?", twoReigns + " " + keyBack},
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", ""},
+		{"entry-lost", "U", untoldKey},
 	},
 	"redis-watchdog": {
 		{"none", "S", ""},
@@ -166,6 +175,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition-servers", "U l?", twoReigns + " " + keyBack},
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", ""},
+		{"entry-lost", "U", untoldKey + " " + knowsLoss},
 	},
 	"redis-watchdog-blind": {
 		{"restart-lost failover evict partition-servers", "U answers? l?", "What is lost, and taken by the next, the holder before renews."},
@@ -173,6 +183,7 @@ var truth = withMySQL(map[string][]cell{
 		{"hang", "Uf lease-exclusion? answers?", "Nobody renews before the acquire has returned, and then it renews the entry of the next."},
 		{"server-skew server-jump", "U R? answers?", "A clock that comes back leaves entries that last too long; a PEXPIRE for the holder before shortens them."},
 		{"partition partition-oneway delay", "U? l? answers?", "Who is cut off for longer than its lease never learns that it is over, and renews the entry of the next when the link is back. " + slowLink},
+		{"entry-lost", "U answers?", untoldKey + " The holder before renews the entry of the next."},
 	},
 	"redis-set-lua-wait": {
 		{"restart-lost", "U l?", "A SET that its client has given up may be on the replica that takes over, and all wait for its end."},
@@ -187,6 +198,7 @@ var truth = withMySQL(map[string][]cell{
 		{"kill poweroff server-pause restart drop-reply kill-connection", "R l answers?", inverted + " " + second},
 		{"partition partition-oneway delay", "R l answers?", inverted + " " + second + " A section takes less than T/3, and the time in the key is 1.1 T: no release is late."},
 		{"restart-lost failover partition-servers", "U? R l answers?", inverted + " " + second + " Few hold when the key is lost: mostly it is the time of one who has given it back."},
+		{"entry-lost", "U R l answers?", untoldKey + " " + inverted + " " + second},
 	},
 	"redis-setnx-getset-fixed": {
 		{"none", "S", ""},
@@ -201,6 +213,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition partition-oneway", "U R l?", robbed + " " + second},
 		{"delay", "U? R l", robbed + " " + second},
 		{"partition-servers", "U R l?", twoReigns + " " + forgotten},
+		{"entry-lost", "U R", untoldKey + " " + forgotten},
 	},
 	"redis-setnx-del-stale": {
 		{"kill poweroff restart drop-reply", "U? R? l", stale},
@@ -229,6 +242,7 @@ var truth = withMySQL(map[string][]cell{
 		{"evict", "U", evicted + " " + majority},
 		{"partition partition-oneway delay", "l?", atLength + " " + slowLink},
 		{"kill-connection", "l", onceReset},
+		{"entry-lost", "U?", untoldOne},
 	},
 	"redlock-seed": {
 		{"none", "S", "Clients that split the nodes between them meet again after T/50, but not at the same instant: the network is never that even."},
@@ -243,12 +257,14 @@ var truth = withMySQL(map[string][]cell{
 		{"evict", "U", evicted + " " + majority},
 		{"partition partition-oneway delay", "l?", atLength + " " + slowLink},
 		{"kill-connection", "l", onceReset},
+		{"entry-lost", "U?", untoldOne},
 	},
 	"redlock-continue": {
 		{"none skew jump rate server-rate hang kill poweroff", "R L l U? answers?", ghost},
 		{"pause", "Uf R L l lease-exclusion? answers?", ghost},
 		{"server-pause restart partition partition-oneway delay drop-reply kill-connection", "R L l U? answers?", ghost},
 		{"restart-lost server-skew server-jump evict", "U R L l answers?", majority + " " + ghost},
+		{"entry-lost", "R L l U? answers?", untoldOne + " " + ghost},
 	},
 	"zk-predecessor": {
 		{"none hang skew jump rate server-skew server-jump server-rate", "L", zombie},
@@ -260,6 +276,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition partition-oneway delay", "L U? F?", doubtful + " " + fewSessions + " " + letIn},
 		{"partition-servers", "L U? F? answers?", doubtful + " " + fewSessions + " " + letIn + " " + earlyNews},
 		{"drop-reply kill-connection", "L", doubtful},
+		{"entry-lost", "U L F", untoldNode + " " + letIn + " " + passed + " " + zombie},
 	},
 	"zk-predecessor-recheck": {
 		{"none hang skew jump rate server-skew server-jump server-rate", "L", zombie},
@@ -271,6 +288,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition partition-oneway delay", "L U? F?", doubtful + " " + untold},
 		{"partition-servers", "L U? F? answers?", doubtful + " " + untold + " " + earlyNews},
 		{"drop-reply kill-connection", "L", doubtful},
+		{"entry-lost", "U L", untoldNode + " " + zombie},
 	},
 	"zk-children": {
 		{"none pause hang skew jump rate server-skew server-jump server-rate session-expiry", "U L", entersTwice + " " + bothWait},
@@ -280,6 +298,7 @@ var truth = withMySQL(map[string][]cell{
 		{"restart-lost", "U L l R?", entersTwice + " " + doubtful + " " + numbersAgain},
 		{"partition partition-oneway delay drop-reply kill-connection", "U L", entersTwice + " " + bothWait + " " + doubtful},
 		{"partition-servers", "U L answers?", entersTwice + " " + bothWait + " " + doubtful + " " + earlyNews},
+		{"entry-lost", "U L", entersTwice + " " + bothWait + " " + untoldNode},
 	},
 	"zk-recipe": {
 		{"none", "S", ""},
@@ -295,6 +314,7 @@ var truth = withMySQL(map[string][]cell{
 		{"kill-connection", "S", "The session lives on, and its client is back in a moment."},
 		{"drop-reply", "l", "What is not answered is sent again when nothing was heard for 2/3 T, and all wait meanwhile."},
 		{"session-expiry", "Uf", "The next one may hear of it before the holder does."},
+		{"entry-lost", "U", untoldNode},
 	},
 	"redlock-flawed-quorum": {
 		{"restart", "U l", fewer},

@@ -32,6 +32,7 @@ const (
 	ownedBy     = "Each acquisition has an id of its own, and a release asks for it."
 	takesOut    = "A waiter that gives up removes its place, and a place without renewals ends after T/3."
 
+	untoldRow   = "An operator deletes the row of a holder, and nothing tells it: the next one is granted the lock."
 	noLease     = "There is no lease that could end, and no clock that does: the session keeps the lock."
 	halfOpen    = "A host without power says nothing, so the session of its client, and the lock with it, stays until the server's keepalive or wait_timeout end it, after hours."
 	dropped     = "The server ends the session, and gives the lock to the next; the holder hears of it with its release."
@@ -60,6 +61,7 @@ var mysqlTruth = map[string][]cell{
 		{"delay", "U? R? l answers?", againZero + " " + takenForNo},
 		{"kill-connection", "l answers?", takenForNo + " " + lostFree},
 		{"partition-servers", "U R l?", twoReigns + " " + rowBack},
+		{"entry-lost", "U R", untoldRow + " The one whose row was deleted deletes that of the next."},
 	},
 	"mysql-fair": {
 		{"finally", "F l?", deadPlaces + " " + oldPlace},
@@ -78,6 +80,7 @@ var mysqlTruth = map[string][]cell{
 		{"delay", "U? R? l F", againZero + " " + deadPlaces + " " + oldPlace},
 		{"drop-reply kill-connection", "l F?", lostFree + " " + oldPlace},
 		{"partition-servers", "U R? L? l? F? answers?", twoReigns + " " + oldPlace},
+		{"entry-lost", "U F?", untoldRow + " " + oldPlace},
 	},
 	"mysql-fair-fixed": {
 		{"finally nested", "S", ownedBy},
@@ -92,6 +95,7 @@ var mysqlTruth = map[string][]cell{
 		{"failover", "U? answers?", rowGone + " " + rowBack},
 		{"partition partition-oneway delay", "Uf?", restOfLease},
 		{"partition-servers", "U R? l?", twoReigns + " " + rowBack},
+		{"entry-lost", "U", untoldRow},
 	},
 	"mysql-get-lock": {
 		{"nested", "S", "A client asks on another session, which is refused."},
@@ -105,11 +109,13 @@ var mysqlTruth = map[string][]cell{
 		{"partition partition-oneway server-pause kill-connection", "S", "The session of a holder has nothing in flight, and lasts; a waiter without an answer closes its own."},
 		{"drop-reply", "l?", "The session of a holder has nothing in flight, and lasts; a waiter without an answer closes its own, after T/4: two such in a row are a slow hand-over."},
 		{"delay", "l L?", slowEnd + " Two that delay one link add up, and outlast 3 T."},
+		{"entry-lost", "Uf", "An operator kills the connection of a holder. " + dropped},
 	},
 	"mysql-get-lock-pool": {
 		{"none nested give-up skew jump rate server-skew server-jump server-rate hang pause kill poweroff", "U L R? answers?", sameSession},
 		{"finally", "U L? l? R? answers?", sameSession},
 		{"server-pause restart restart-lost failover partition partition-oneway partition-servers delay drop-reply kill-connection session-expiry", "U L R? answers?", sameSession},
+		{"entry-lost", "U L R? answers?", sameSession},
 	},
 	"mysql-for-update": {
 		{"nested", "S", "A client asks on another session, which waits for a while and is refused."},
@@ -124,5 +130,6 @@ var mysqlTruth = map[string][]cell{
 		{"partition partition-oneway server-pause kill-connection", "S", "The session of a holder has nothing in flight, and lasts; the session of a waiter without an answer is killed."},
 		{"drop-reply", "l?", "The session of a holder has nothing in flight, and lasts; the session of a waiter without an answer is killed, after T/4: two such in a row are a slow hand-over."},
 		{"delay", "l L?", slowEnd + " Two that delay one link add up, and outlast 3 T."},
+		{"entry-lost", "Uf", "An operator kills the connection of a holder. " + dropped},
 	},
 }

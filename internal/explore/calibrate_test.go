@@ -15,8 +15,9 @@ import (
 )
 
 var (
-	update = flag.Bool("update", false, "measure anew, and write internal/catalogue/calibration.json or the table of docs/random.md")
-	only   = flag.String("locks", "*", "with -update: the locks whose calibration is measured; a glob")
+	update    = flag.Bool("update", false, "measure anew, and write internal/catalogue/calibration.json or the table of docs/random.md")
+	only      = flag.String("locks", "*", "with -update: the locks whose calibration is measured; a glob")
+	onlyFault = flag.String("faults", "*", "with -update: the columns whose calibration is measured; a glob")
 )
 
 // Calibration uses calibrationSeeds base seeds, far enough apart to share no run, and at
@@ -62,9 +63,12 @@ func recalibrate(t *testing.T, calibration *catalogue.Calibration) {
 		named, err := path.Match(*only, l.ID)
 		return err != nil || !named
 	})
-	found := calibrate(t, calibrationSeeds, cellsThatBreak(t, locks, func(*Cell) bool { return true }))
+	found := calibrate(t, calibrationSeeds, cellsThatBreak(t, locks, func(c *Cell) bool {
+		named, err := path.Match(*onlyFault, c.Fault)
+		return err == nil && named
+	}))
 	if found == nil {
-		t.Fatalf("-locks %s: no cell of such a lock has to break", *only)
+		t.Fatalf("-locks %s -faults %s: no such cell has to break", *only, *onlyFault)
 	}
 	for i := range found {
 		found[i].Date = time.Now().Format(time.DateOnly)

@@ -42,13 +42,20 @@ func Options() []string {
 	return of(catalogue.AllOptions, func(o catalogue.Option) string { return o.Name })
 }
 
-// ChooseFaults parses a list of faults: names, all, none; -name removes one. None alone
-// gives no faults; with others it adds the zero Fault.
+// ChooseFaults parses a list of faults: names, all, none; -name removes one. All are
+// faults.Usual. None alone gives no faults; with others it adds the zero Fault.
 func ChooseFaults(list []string) ([]faults.Fault, []Wrong) {
+	return chooseFaults(list, func(f faults.Fault) bool { return !f.Operator })
+}
+
+// ChooseColumns is ChooseFaults for the matrix: all are faults.All.
+func ChooseColumns(list []string) ([]faults.Fault, []Wrong) { return chooseFaults(list, every) }
+
+func chooseFaults(list []string, meant func(faults.Fault) bool) ([]faults.Fault, []Wrong) {
 	if len(list) == 1 && list[0] == None {
 		return nil, nil
 	}
-	kinds, wrong := choose("fault", list, faults.All(), Faults(), None)
+	kinds, wrong := choose("fault", list, faults.All(), meant, Faults(), None)
 	if slices.Contains(list, None) {
 		kinds = append(kinds, faults.Fault{})
 	}
@@ -60,7 +67,7 @@ func ChooseFaults(list []string) ([]faults.Fault, []Wrong) {
 
 // ChooseWorkloads parses a list of workloads: names, all; -name removes one.
 func ChooseWorkloads(list []string) ([]workloads.Workload, []Wrong) {
-	does, wrong := choose("workload", list, workloads.All(), workloads.Names())
+	does, wrong := choose("workload", list, workloads.All(), every, workloads.Names())
 	if len(does)+len(wrong) == 0 {
 		wrong = []Wrong{{-1, fmt.Errorf("%q leaves nothing that clients could do", strings.Join(list, ","))}}
 	}
@@ -68,13 +75,13 @@ func ChooseWorkloads(list []string) ([]workloads.Workload, []Wrong) {
 }
 
 // choose returns the items of all that a list chooses, in the order of all. The list
-// has names, "all", and -name, which removes an item. A list that begins with -name
-// begins with all items. more are words with another meaning.
-func choose[T any](what string, list []string, all []T, known []string, more ...string) (some []T, wrong []Wrong) {
+// has names, "all" for the items that meant reports, and -name, which removes an item. A
+// list that begins with -name begins with "all". more are words with another meaning.
+func choose[T any](what string, list []string, all []T, meant func(T) bool, known []string, more ...string) (some []T, wrong []Wrong) {
 	chosen := make([]bool, len(all))
 	set := func(to bool) {
 		for i := range chosen {
-			chosen[i] = to
+			chosen[i] = to && meant(all[i])
 		}
 	}
 	if len(list) > 0 && strings.HasPrefix(list[0], "-") {
@@ -101,6 +108,8 @@ func choose[T any](what string, list []string, all []T, known []string, more ...
 	}
 	return some, wrong
 }
+
+func every[T any](T) bool { return true }
 
 func of[T any](list []T, name func(T) string) (names []string) {
 	for _, it := range list {

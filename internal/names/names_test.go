@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lockcheck/lockcheck/faults"
 )
 
 func TestTheNearestNames(t *testing.T) {
@@ -48,6 +50,7 @@ func TestAnUnknownNameIsSaidInALine(t *testing.T) {
 
 // Each mistake in a list names the item that is wrong.
 func TestListsOfFaults(t *testing.T) {
+	usual := len(faults.Usual())
 	for _, c := range []struct {
 		list  string
 		want  int // faults
@@ -56,11 +59,14 @@ func TestListsOfFaults(t *testing.T) {
 	}{
 		{"pause,kill", 2, nil, ""},
 		{"none", 0, nil, ""},
-		{"all,-pause", len(Faults()) - 1, nil, ""},
-		{"-pause,-kill", len(Faults()) - 2, nil, ""},
+		{"all,-pause", usual - 1, nil, ""},
+		{"-pause,-kill", usual - 2, nil, ""},
+		{"all,entry-lost", usual + 1, nil, ""},
+		{"entry-lost", 1, nil, ""},
+		{"all,-entry-lost", usual, []int{1}, "takes out what is not"},
 		{"puase,kill,klil", 1, []int{0, 2}, "did you mean pause?"},
 		{"pause,none", 2, nil, ""},
-		{"none,all", len(Faults()) + 1, nil, ""},
+		{"none,all", usual + 1, nil, ""},
 		{"pause,-none", 1, []int{1}, `no fault "none"`},
 		{"pause,-pause", 0, []int{-1}, "leaves no kind"},
 		{"pause,-kill", 1, []int{1}, "takes out what is not"},

@@ -96,6 +96,10 @@ func TestANamedLockGoesWithItsSession(t *testing.T) {
 			"5s mysql-1 lose", "5s mysql-1 grant", "5s mysql-1 remove", "5s c2 ends: <nil>",
 			"20s c1 ends: " + mysql.ErrSessionOver.Error(),
 		}},
+		"an operator kills its connection": {func(g *group) error { return g.RemoveEntry("mysql-1", 0) }, nil, []string{
+			"5s mysql-1 lose", "5s mysql-1 grant", "5s mysql-1 remove", "5s c2 ends: <nil>",
+			"20s c1 ends: " + mysql.ErrSessionOver.Error(),
+		}},
 		"its server restarts": {
 			func(g *group) error {
 				if err := g.Stop("mysql-1", false); err != nil {
@@ -125,6 +129,20 @@ func TestANamedLockGoesWithItsSession(t *testing.T) {
 			want(t, g.run(t, 2*time.Minute), append([]string{"0s mysql-1 grant"}, c.want...)...)
 		})
 	}
+}
+
+// An operator deletes a row with a grant.
+func TestAnOperatorDeletesARow(t *testing.T) {
+	g := newMySQL(func(e catalogue.Env, ctx context.Context, p mysql.Port) error {
+		if _, err := p.Insert(ctx, 0, mysql.Row{Resource: "a"}, 10*time.Second, mysql.Grants); err != nil {
+			return err
+		}
+		at(e, ctx, 5*time.Second)
+		_, found, _, err := p.Select(ctx, 0, "a")
+		return fmt.Errorf("%v, %w", found, err)
+	}, "c1")
+	g.After(time.Second, func() { must(t, g.RemoveEntry("mysql-1", 0)) })
+	want(t, g.run(t, time.Minute), "0s mysql-1 grant", "1s mysql-1 remove", "5s c1 ends: false, %!w(<nil>)")
 }
 
 // A statement can end in these ways.

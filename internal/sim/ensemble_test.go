@@ -150,6 +150,16 @@ func TestASessionGoesByTheLeadersClock(t *testing.T) {
 			nil,
 			[]string{"1s zk-3 expire", "1s disconnected ", "1.001s expired ", "1.001s zookeeper: session expired", "1.001s c1 ends: <nil>"},
 		},
+		"an operator deletes its node": {
+			func(g *group) error { return g.RemoveEntry("zk-1", 0) },
+			nil,
+			[]string{"1s zk-3 remove", "40.002s c1 ends: <nil>"},
+		},
+		"an operator asks a member that is paused": {
+			func(g *group) error { return errors.Join(g.Pause("zk-2"), g.RemoveEntry("zk-2", 0), g.Resume("zk-2")) },
+			nil,
+			[]string{"40.002s c1 ends: <nil>"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stays(t, c.disturb, c.heal, 20*time.Second, c.want)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -29,7 +30,13 @@ func newGroupOn(server catalogue.Server, acquire func(catalogue.Env, context.Con
 	return g
 }
 
-func (g *group) Server(e history.Entry) { g.note("%s %s", e.Process.Name, e.F) }
+func (g *group) Server(e history.Entry) {
+	if e.By.Set && e.By.V <= 0 {
+		g.note("%s %s by %d", e.Process.Name, e.F, e.By.V)
+		return
+	}
+	g.note("%s %s", e.Process.Name, e.F)
+}
 func (g *group) Report(e history.Entry) { g.note("%s %s until %v", e.Client, e.F, e.ValidUntil) }
 
 // keeps sets the key for ten seconds and waits for d.
@@ -249,6 +256,31 @@ func TestEviction(t *testing.T) {
 		g.After(time.Second, func() { must(t, g.Evict("redis-1")) })
 		g.After(2*time.Second, func() { must(t, g.Relieve("redis-1")) })
 		want(t, g.run(t, time.Minute), wants...)
+	}
+}
+
+// An operator removes the key of a holder, who is not told. Without a key, and on a
+// replica or a paused server, nothing happens. The line has no "by": the process of no
+// client did it.
+func TestAnOperatorRemovesAKey(t *testing.T) {
+	for name, c := range map[string]struct {
+		disturb func(*group) error
+		want    []string
+	}{
+		"the key of a holder": {func(g *group) error { return g.RemoveEntry("redis-1", 3) }, []string{"0s redis-1 grant", "1s redis-1 remove", "5s c1 ends: <nil>"}},
+		"on a replica":        {func(g *group) error { return g.RemoveEntry("redis-1b", 0) }, []string{"0s redis-1 grant", "5s c1 ends: <nil>"}},
+		"a key that is gone": {func(g *group) error {
+			return errors.Join(g.RemoveEntry("redis-1", 0), g.RemoveEntry("redis-1", 0))
+		}, []string{"0s redis-1 grant", "1s redis-1 remove", "5s c1 ends: <nil>"}},
+		"on a paused server": {func(g *group) error {
+			return errors.Join(g.Pause("redis-1"), g.RemoveEntry("redis-1", 0), g.Resume("redis-1"))
+		}, []string{"0s redis-1 grant", "5s c1 ends: <nil>"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(keeps(5*time.Second), "c1")
+			g.After(time.Second, func() { must(t, c.disturb(g)) })
+			want(t, g.run(t, time.Minute), c.want...)
+		})
 	}
 }
 

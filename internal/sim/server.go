@@ -148,7 +148,7 @@ func (s *server) noteChange() {
 // effect reports an effect on the entry of a lock. A command that overwrites
 // another's entry ends one grant and makes one.
 func (s *server) effect(f *model.Effect) {
-	if o := s.net.outside; o != nil && f.By == 0 {
+	if o := s.net.outside; o != nil && f.By <= 0 {
 		o.Front(s.name).Changed(f.Key)
 		s.push(o.Front(s.name))
 	}
@@ -170,7 +170,7 @@ func (s *server) effect(f *model.Effect) {
 }
 
 // report reports an effect on the entry of a lock. maker and by are indices of
-// invokes; 0 in by means the server itself.
+// invokes; 0 in by means the server itself, operator somebody who is no client.
 func (s *server) report(f, lock, key string, maker, by int) {
 	s.reportWithReason(f, lock, key, maker, by, "")
 }
@@ -181,7 +181,7 @@ func (s *server) reportWithReason(f, lock, key string, maker, by int, text strin
 		Process: history.Process{Name: s.name}, Type: history.Event, F: f,
 		Lock: lock, Key: key, Op: history.Some(int64(maker)), Text: text,
 	}
-	if by != 0 {
+	if by > 0 {
 		e.By = history.Some(int64(by))
 	}
 	s.net.observer.Server(e)

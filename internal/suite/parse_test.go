@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/faults"
 )
 
 // whole has every key.
@@ -74,9 +74,9 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		return "lockcheck: 1\nlocks:\n  - worker: python3 worker.py\n    " + strings.Join(lines, "\n    ")
 	}
 	var onlyTheSession []string // left as the only property
-	for _, f := range names.Faults() {
-		if f != "session-expiry" {
-			onlyTheSession = append(onlyTheSession, "-"+f)
+	for _, f := range faults.Usual() {
+		if f.Name != "session-expiry" {
+			onlyTheSession = append(onlyTheSession, "-"+f.Name)
 		}
 	}
 	for _, c := range []struct {

@@ -133,6 +133,35 @@ func (s *Server) Entries(yield func(name string, maker int) bool) {
 	}
 }
 
+// Entry is an entry of a lock: a row with a grant, or what a session keeps.
+type Entry struct {
+	Name    string
+	Maker   int
+	Row     int64 // the row's id
+	Session int64 // of a named lock, or a row that a transaction has locked; else 0
+}
+
+// Granted yields all entries that are there: rows, named locks, locked rows.
+func (s *Server) Granted(yield func(Entry) bool) {
+	for _, r := range s.table.order[byResource] {
+		if _, ok := r.committed(); ok && r.maker != 0 && !yield(Entry{Name: r.row.Resource, Maker: r.maker, Row: r.row.ID}) {
+			return
+		}
+	}
+	for i := range s.names {
+		if l := &s.names[i]; !yield(Entry{Name: l.name, Maker: l.maker, Session: l.holder.id}) {
+			return
+		}
+	}
+	for _, x := range s.sessions {
+		for _, h := range x.trx.held {
+			if !yield(Entry{Name: h.name, Maker: h.maker, Session: x.id}) {
+				return
+			}
+		}
+	}
+}
+
 func (s *Server) entries() []entry {
 	var all []entry
 	for name, maker := range s.Entries {

@@ -179,6 +179,15 @@ func (l *Leader) renew(path string, zxid int64) {
 	}
 }
 
+// Delete returns a transaction that deletes the node at path at the request of a client
+// outside of the run. False means that there is no such node, or it has children.
+func (l *Leader) Delete(path string, by int) (Txn, bool) {
+	if n := l.tree.nodes[path]; n == nil || len(n.children) > 0 {
+		return Txn{}, false
+	}
+	return l.enact(Txn{Kind: Deletion, By: by, Path: path}), true
+}
+
 // Committed tells l that all transactions up to zxid are committed. This affects
 // only counters that have overflowed, see Preset.
 func (l *Leader) Committed(zxid int64) {
