@@ -548,6 +548,37 @@ func TestFaultsInWords(t *testing.T) {
 	}
 }
 
+// A story says whose entry an operator removed, or that there was none.
+func TestWhatAnOperatorDid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		lock, asked string
+		f, text     string
+		by          string
+		want        string
+	}{
+		{"redis-set-lua", "redis-1", history.Remove, "", "", "an operator removes c1's entry on redis-1"},
+		{"mysql-get-lock", "redis-1", history.Lose, history.SessionOver, "", "an operator kills c1's connection on redis-1"},
+		{"redis-set-lua", "redis-2", history.Remove, "", "", "an operator finds no entry to remove on redis-2"},
+		{"redis-set-lua", "redis-1", history.Remove, "", "c1", "an operator finds no entry to remove on redis-1"},
+	} {
+		r := newRun(c.lock)
+		r.at(2).acquire("c1", 0, 10_000)
+		r.at(2000).fault("entry-lost", 1, "", 0, c.asked)
+		if c.by != "" {
+			r.at(2500).invoke(c.by, history.Release)
+		}
+		r.server(c.f, "c1", c.by)
+		r.h.Entries[len(r.h.Entries)-1].Text = c.text
+		r.over()
+		d := newDigest(&r.h)
+		f := d.faults[0]
+		if got := d.fill(f, f.Words.Now); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 // judged ends a run and returns its history with the judge's verdicts; of the violations,
 // those of the given property, if there is one.
 func judged(r *run, property ...checker.Property) (*history.History, []checker.Verdict) {
