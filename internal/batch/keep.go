@@ -179,12 +179,16 @@ func (e *Explored) First(prop checker.Property) int {
 	return e.Result.Outcomes[prop].First[checker.Violated]
 }
 
-// StoryProperty returns the property that the story is about: of the properties that the first
-// run with a broken promise violated, the first one in order.
+// StoryProperty returns the property that the story is about: resource, if a run lost a
+// write, as that shows the damage; else, of the properties that the first run with a broken
+// promise violated, the first one in order.
 func StoryProperty(r *explore.Result, pr checker.Promise) (about checker.Property, ok bool) {
 	for _, prop := range checker.Properties {
 		if r.Outcome(prop) != checker.Violated || !pr.Covers(prop) {
 			continue
+		}
+		if prop == checker.Resource {
+			return prop, true
 		}
 		if run := r.Outcomes[prop].First[checker.Violated]; !ok || run < r.Outcomes[about].First[checker.Violated] {
 			about, ok = prop, true
