@@ -118,7 +118,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		}, nil},
 		{"zk-session-expiry-holder", []string{ // the write had begun before
 			"At 0.071 s it began its write of 1.",
-			"noticed that it had lost the lock. Then its write arrived and put 1 over c2's 1",
+			"noticed that it had lost the lock. Then its write arrived and put 1 over c2's 2",
 		}, []string{"Then it wrote 1 over"}},
 		{"zk-sequence-overflow", []string{ // why c1 enters
 			"c2 queued up with number 2147483647.",

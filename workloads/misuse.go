@@ -90,24 +90,23 @@ func (r Random) askBriefly(c Client, ask func(time.Duration) Result) Result {
 	return res
 }
 
-// nestedSection goes through a critical section within that of a client that has read
-// value: like a function that takes the lock although its caller holds it. It asks for
-// a short time only, because a lock that does not know its holder refuses it. It
-// returns the value and result with which the outer section goes on.
-func (r Random) nestedSection(c Client, value int64, read Result) (int64, Result) {
+// nestedSection goes through a critical section within that of a client that has read:
+// like a function that takes the lock although its caller holds it. It asks for a short
+// time only, because a lock that does not know its holder refuses it. It returns the
+// result with which the outer section goes on.
+func (r Random) nestedSection(c Client, read Result) Result {
 	if got := c.Acquire(r.Lease/briefWait, false); got != OK {
 		if got == Dead {
-			read = Dead
+			return Dead
 		}
-		return value, read
+		return read
 	}
-	inner, res := c.Read(0)
+	res := c.Read(0)
 	if res == OK {
-		inner++
-		res = c.Write(inner, 0)
+		res = c.Write(0)
 	}
 	if res == Dead || c.Release() == Dead {
-		return value, Dead
+		return Dead
 	}
-	return inner, res
+	return res
 }

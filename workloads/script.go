@@ -129,19 +129,18 @@ func (s Script) Section(c Client, n int) Result {
 
 // section is the state of a critical section.
 type section struct {
-	value int64
-	read  bool
-	last  Result
+	read bool
+	last Result
 }
 
 // do takes a step if it is an access to the guarded resource.
 func (s *section) do(c Client, step Step) Result {
 	switch {
 	case step.Do == history.Read:
-		s.value, s.last = c.Read(step.Limit)
+		s.last = c.Read(step.Limit)
 		s.read = s.last == OK
 	case step.Do == history.Write && s.read:
-		s.last = c.Write(s.value+1, step.Limit)
+		s.last = c.Write(step.Limit)
 	default:
 		return OK
 	}

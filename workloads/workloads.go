@@ -23,9 +23,10 @@ type Client interface {
 	CanTry() bool
 	// Abandon ends the wait of an acquire that returned Waits.
 	Abandon() Result
-	// Read and Write access the guarded resource; a timeout of 0 is T/4.
-	Read(timeout time.Duration) (int64, Result)
-	Write(value int64, timeout time.Duration) Result
+	// Read and Write access the guarded resource; a timeout of 0 is T/4. Each Write has a
+	// value that no other has.
+	Read(timeout time.Duration) Result
+	Write(timeout time.Duration) Result
 	// Until returns when the lease of the innermost grant ends, as the lock last
 	// reported; 0: the lock reports none.
 	Until() time.Duration
@@ -129,9 +130,9 @@ func (r Random) think(c Client) {
 
 // Section is what a client does while it holds the lock.
 func (r Random) Section(c Client) Result {
-	value, res := c.Read(0)
+	res := c.Read(0)
 	if r.Workload.nests && res != Dead {
-		value, res = r.nestedSection(c, value, res)
+		res = r.nestedSection(c, res)
 	}
 	pass(c, "hold", r.Shape.Hold)
 	if res == OK && c.CanExtend() && c.Rand("extends", 2) == 1 {
@@ -140,7 +141,7 @@ func (r Random) Section(c Client) Result {
 		}
 	}
 	if res == OK {
-		res = c.Write(value+1, 0)
+		res = c.Write(0)
 	}
 	return res
 }

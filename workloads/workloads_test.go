@@ -18,7 +18,6 @@ type client struct {
 	acquires []workloads.Result // in order; OK after the last
 	takes    time.Duration      // how long a failed acquire takes; 0: its timeout
 	read     workloads.Result
-	value    int64
 	healed   time.Duration
 	broken   bool // a fault is in force
 	until    time.Duration
@@ -59,13 +58,13 @@ func (c *client) Extend() workloads.Result           { panic("it cannot") }
 
 func (c *client) Abandon() workloads.Result { c.note("abandon"); return workloads.Unknown }
 
-func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {
+func (c *client) Read(timeout time.Duration) workloads.Result {
 	c.note("read %v", timeout)
-	return c.value, c.read
+	return c.read
 }
 
-func (c *client) Write(v int64, timeout time.Duration) workloads.Result {
-	c.note("write %d %v", v, timeout)
+func (c *client) Write(timeout time.Duration) workloads.Result {
+	c.note("write %v", timeout)
 	return workloads.OK
 }
 func (c *client) Until() time.Duration          { return c.until }
@@ -81,7 +80,7 @@ func (c *client) wants(t *testing.T, want ...string) {
 }
 
 func TestAScriptKeepsItsTimes(t *testing.T) {
-	c := &client{value: 7}
+	c := &client{}
 	workloads.Script{Client: "c1", Steps: []workloads.Step{
 		{Do: history.Acquire, At: time.Second, Limit: 3 * time.Second},
 		{Do: history.Read},
@@ -89,14 +88,14 @@ func TestAScriptKeepsItsTimes(t *testing.T) {
 		{At: 5 * time.Second},
 		{Do: history.Release},
 	}}.Run(c, 10*time.Second)
-	c.wants(t, "1s next", "1s acquire 3s", "1s read 0s", "3s write 8 1s", "5s release")
+	c.wants(t, "1s next", "1s acquire 3s", "1s read 0s", "3s write 1s", "5s release")
 }
 
 // A client that watches its lease does nothing after its end but release, at once.
 func TestAScriptEndsWithItsLease(t *testing.T) {
 	for until, want := range map[time.Duration][]string{
-		0:               {"0s next", "0s acquire 1s", "0s read 0s", "2s write 1 0s", "2s release"},
-		3 * time.Second: {"0s next", "0s acquire 1s", "0s read 0s", "2s write 1 0s", "2s release"},
+		0:               {"0s next", "0s acquire 1s", "0s read 0s", "2s write 0s", "2s release"},
+		3 * time.Second: {"0s next", "0s acquire 1s", "0s read 0s", "2s write 0s", "2s release"},
 		time.Second:     {"0s next", "0s acquire 1s", "0s read 0s", "1s release"},
 	} {
 		c := &client{until: until}
@@ -126,7 +125,7 @@ func TestAScriptWithoutTheLockGoesOnToTheNextAcquire(t *testing.T) {
 	section := []workloads.Step{{Do: history.Acquire, Limit: time.Second}, {Do: history.Read}, {Do: history.Write}, {Do: history.Release}}
 	c := &client{acquires: []workloads.Result{workloads.No, workloads.Unknown}}
 	workloads.Script{Steps: slices.Concat(section, section, section)}.Run(c, 10*time.Second)
-	c.wants(t, "0s next", "0s acquire 1s", "1s next", "1s acquire 1s", "2s next", "2s acquire 1s", "2s read 0s", "2s write 1 0s", "2s release")
+	c.wants(t, "0s next", "0s acquire 1s", "1s next", "1s acquire 1s", "2s next", "2s acquire 1s", "2s read 0s", "2s write 0s", "2s release")
 }
 
 func TestAScriptAsksAgainWhenItsRequestFoundNoServer(t *testing.T) {
@@ -149,9 +148,9 @@ func TestADeadClientDoesNothing(t *testing.T) {
 }
 
 func TestRandomGoesThroughCriticalSections(t *testing.T) {
-	c := &client{value: 3}
+	c := &client{}
 	workloads.Random{Acquires: 2, Lease: 10 * time.Second}.Run(c)
-	one := []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 4 0s", "0s release"}
+	one := []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 0s", "0s release"}
 	c.wants(t, slices.Concat(one, one)...)
 }
 
@@ -175,12 +174,12 @@ func TestAScriptNests(t *testing.T) {
 	inner := []workloads.Step{{Do: history.Acquire}, {Do: history.Read}, {Do: history.Write}, {Do: history.Release}}
 	all := slices.Concat([]workloads.Step{{Do: history.Acquire}, {Do: history.Read}}, inner, []workloads.Step{{Do: history.Write}, {Do: history.Release}})
 	before := []string{"0s next", "0s acquire 0s", "0s read 0s", "0s next", "0s acquire 0s"}
-	after := []string{"0s write 1 0s", "0s release"}
+	after := []string{"0s write 0s", "0s release"}
 	for _, tt := range []struct {
 		answer workloads.Result
 		inside []string
 	}{
-		{workloads.OK, []string{"0s read 0s", "0s write 1 0s", "0s release"}},
+		{workloads.OK, []string{"0s read 0s", "0s write 0s", "0s release"}},
 		{workloads.No, nil},
 	} {
 		c := &client{acquires: []workloads.Result{workloads.OK, tt.answer}}
@@ -199,23 +198,23 @@ func TestWorkloads(t *testing.T) {
 		draws    map[string]int64
 		want     []string
 	}{
-		{"", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 4 0s", "0s release"}},
-		{"finally", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 500ms", "0s read 0s", "0s write 4 0s", "0s release-name"}},
+		{"", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 0s", "0s release"}},
+		{"finally", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 500ms", "0s read 0s", "0s write 0s", "0s release-name"}},
 		{"finally", 0, []workloads.Result{no}, map[string]int64{"patience": 100_000}, []string{"0s next", "0s acquire 600ms", "1ns release-name"}},
 		{"finally", 0, []workloads.Result{dead}, nil, []string{"0s next", "0s acquire 500ms"}},
-		{"mixed", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire out of turn 10s", "0s read 0s", "0s write 4 0s", "0s release"}},
-		{"mixed", 1, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 4 0s", "0s release"}},
-		{"nested", 0, []workloads.Result{ok, ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s acquire 500ms", "0s read 0s", "0s write 4 0s", "0s release", "0s write 5 0s", "0s release"}},
-		{"nested", 0, []workloads.Result{ok, no}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s acquire 500ms", "1ns write 4 0s", "1ns release"}},
+		{"mixed", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire out of turn 10s", "0s read 0s", "0s write 0s", "0s release"}},
+		{"mixed", 1, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 0s", "0s release"}},
+		{"nested", 0, []workloads.Result{ok, ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s acquire 500ms", "0s read 0s", "0s write 0s", "0s release", "0s write 0s", "0s release"}},
+		{"nested", 0, []workloads.Result{ok, no}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s acquire 500ms", "1ns write 0s", "1ns release"}},
 		{"nested", 0, []workloads.Result{ok, dead}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s acquire 500ms"}},
-		{"give-up", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 4 0s", "0s release"}},
-		{"give-up", 0, []workloads.Result{no, ok}, map[string]int64{"gives up": 1, "away": 19_000_000}, []string{"0s next", "0s acquire 500ms", "25.000000001s next", "25.000000001s acquire 500ms", "25.000000001s read 0s", "25.000000001s write 4 0s", "25.000000001s release"}},
+		{"give-up", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 0s", "0s release"}},
+		{"give-up", 0, []workloads.Result{no, ok}, map[string]int64{"gives up": 1, "away": 19_000_000}, []string{"0s next", "0s acquire 500ms", "25.000000001s next", "25.000000001s acquire 500ms", "25.000000001s read 0s", "25.000000001s write 0s", "25.000000001s release"}},
 	} {
 		w, found := workloads.Find(tt.name)
 		if !found {
 			t.Fatalf("no workload %q", tt.name)
 		}
-		c := &client{value: 3, draws: tt.draws, acquires: tt.acquires, takes: 1}
+		c := &client{draws: tt.draws, acquires: tt.acquires, takes: 1}
 		sections := 1
 		if tt.name == "give-up" {
 			sections = len(tt.acquires)

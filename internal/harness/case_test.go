@@ -291,3 +291,28 @@ func TestAStoredHistoryIsJudgedAsTheRunWas(t *testing.T) {
 		}
 	}
 }
+
+// A value tells who wrote it, and a lost update does not put an old value in place.
+func TestNoValueIsWrittenTwice(t *testing.T) {
+	lost := 0
+	for seed := range uint64(400) {
+		j := simulate(t, randomPlan("redis-set-del", "pause", seed))
+		if j.Outcome(checker.Resource) == checker.Violated {
+			lost++
+		}
+		writers := map[int64]int{}
+		for i := range j.History.Entries {
+			e := &j.History.Entries[i]
+			if e.Type != history.Invoke || e.F != history.Write {
+				continue
+			}
+			if before, twice := writers[e.Value.V]; twice {
+				t.Fatalf("seed %d: lines %d and %d both write %d", seed, before, e.Index, e.Value.V)
+			}
+			writers[e.Value.V] = e.Index
+		}
+	}
+	if lost == 0 {
+		t.Error("no update was lost")
+	}
+}

@@ -31,6 +31,7 @@ type client struct {
 
 	acquisition int         // the number of its critical section
 	acquire     int         // the index of its last acquire
+	value       int64       // of its last write
 	open        []openGrant // the grants that it holds, the innermost last
 }
 
@@ -126,7 +127,7 @@ func (c *client) ask(f string, do func(env.Op, time.Duration) (env.Grant, error)
 		text = "out of turn"
 	}
 	if !c.waits {
-		if c.acquire = c.rec.invoke(c, f, 0, history.Opt{}, text); c.acquire == 0 {
+		if c.acquire = c.rec.invoke(c, f, 0, text); c.acquire == 0 {
 			return workloads.Dead
 		}
 	}
@@ -154,26 +155,27 @@ func (c *client) Abandon() workloads.Result {
 	return c.rec.complete(c, history.Acquire, 0, history.Opt{}, env.ErrTimeout)
 }
 
-func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {
+func (c *client) Read(timeout time.Duration) workloads.Result {
 	grant := c.innermost().grant
-	index := c.rec.invoke(c, history.Read, grant, history.Opt{}, "")
+	index := c.rec.invoke(c, history.Read, grant, "")
 	if index == 0 {
-		return 0, workloads.Dead
+		return workloads.Dead
 	}
 	v, err := c.end.Read(c.op(index, timeout))
 	value := history.Some(v)
 	if err != nil {
 		value = history.Opt{}
 	}
-	return v, c.rec.complete(c, history.Read, grant, value, err)
+	return c.rec.complete(c, history.Read, grant, value, err)
 }
 
-func (c *client) Write(value int64, timeout time.Duration) workloads.Result {
+func (c *client) Write(timeout time.Duration) workloads.Result {
 	grant := c.innermost().grant
-	index := c.rec.invoke(c, history.Write, grant, history.Some(value), "")
+	index := c.rec.invoke(c, history.Write, grant, "")
 	if index == 0 {
 		return workloads.Dead
 	}
+	value := c.value
 	return c.rec.complete(c, history.Write, grant, history.Some(value), c.end.Write(c.op(index, timeout), value))
 }
 
@@ -184,7 +186,7 @@ func (c *client) CanExtend() bool {
 
 func (c *client) Extend() workloads.Result {
 	grant := c.innermost().grant
-	index := c.rec.invoke(c, history.Extend, grant, history.Opt{}, "")
+	index := c.rec.invoke(c, history.Extend, grant, "")
 	if index == 0 {
 		return workloads.Dead
 	}
@@ -207,7 +209,7 @@ func (c *client) ReleaseName() workloads.Result {
 
 func (c *client) release(do func(env.Op) error) workloads.Result {
 	grant := c.innermost().grant
-	index := c.rec.invoke(c, history.Release, grant, history.Opt{}, "")
+	index := c.rec.invoke(c, history.Release, grant, "")
 	if index == 0 {
 		return workloads.Dead
 	}

@@ -28,6 +28,7 @@ type recorder struct {
 	guarded    workloads.Guarded
 	grants     []int           // by the index of the acquire
 	grant      int             // the last number
+	written    int64           // the last value
 	leases     []time.Duration // when each grant ends, as the lock last reported; 0: it reported nothing
 	lost       []int           // acquires whose loss was reported before their ok
 	process    int             // the last process number
@@ -149,17 +150,23 @@ func (r *recorder) commit(e *history.Entry) int {
 }
 
 // invoke records the start of an operation and returns its index; 0: the client is
-// dead, and nothing begins.
-func (r *recorder) invoke(c *client, f string, grant int, value history.Opt, text string) int {
+// dead, and nothing begins. The nth write of a run writes n, so that a lost update never
+// puts a value in place that was there before.
+func (r *recorder) invoke(c *client, f string, grant int, text string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.killed() || r.closed {
 		return 0
 	}
 	e := r.nextOf(c, history.Invoke, f, grant)
-	e.Value, e.Text = value, text
-	if f == history.Acquire || f == history.Try {
+	e.Text = text
+	switch f {
+	case history.Acquire, history.Try:
 		c.asks = e.Index
+	case history.Write:
+		r.written++
+		c.value = r.written
+		e.Value = history.Some(c.value)
 	}
 	return r.commit(e)
 }
@@ -389,7 +396,7 @@ func (r *recorder) Enter(name string, g env.Grant) env.Op {
 	r.process++
 	e := &client{rec: r, name: name, n: c.n, process: r.process, end: c.end, owner: c, acquisition: c.acquisition}
 	r.mu.Unlock()
-	if e.acquire = r.invoke(e, history.Acquire, 0, history.Opt{}, ""); e.acquire == 0 {
+	if e.acquire = r.invoke(e, history.Acquire, 0, ""); e.acquire == 0 {
 		return env.Op{}
 	}
 	grant := r.granted(e, history.Acquire, e.acquire, g)
@@ -414,7 +421,7 @@ func (r *recorder) Section(_ string, acquire env.Op) {
 	delete(r.entries, acquire.Index)
 	r.mu.Unlock()
 	if r.section(e) != workloads.Dead {
-		r.invoke(e, history.Release, e.innermost().grant, history.Opt{}, "")
+		r.invoke(e, history.Release, e.innermost().grant, "")
 	}
 }
 
