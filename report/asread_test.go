@@ -72,6 +72,20 @@ var asRead = []truth{
 		[]string{"although c1's lease ran"},
 	},
 	{
+		"waiters who came later", checker.Liveness, `{"lockcheck":1,"lease_ms":1000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":100000000,"client":"c1","process":1,"type":"invoke","f":"release"}
+{"time":101000000,"client":"c1","process":1,"type":"ok","f":"release"}
+{"time":200000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":900000000,"client":"c3","process":3,"type":"invoke","f":"acquire"}
+{"time":1900000000,"client":"c4","process":4,"type":"invoke","f":"acquire"}
+{"time":4201000000,"client":"c2","process":2,"type":"fail","f":"acquire","error":"held"}
+{"time":4300000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"while c2, and later c3 and c4, waited"},
+		nil,
+	},
+	{
 		"a minority of entries that nobody lost", "", `{"lockcheck":1,"lease_ms":10000,"nodes":5,"observes":["ownership","answers"]}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
@@ -144,8 +143,8 @@ func (p *plot) renewing(entry *stay, renewals []foreign, since int) (did, does s
 }
 
 // waiters gives lanes to two of the clients that asked meanwhile, those of the
-// witness first. It returns a sentence about those that waited all the time; asked is
-// the first one's acquire.
+// witness first. It returns a sentence about those that waited to the end, and the first
+// one; asked is the first one's acquire.
 func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 	var names []string
 	for _, convicts := range []bool{true, false} {
@@ -165,37 +164,64 @@ func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 	if asked == nil {
 		return "somebody waited", nil
 	}
-	waited := map[string]time.Duration{} // end of the wait; asking again does not end it
+	begin := p.d.at(max(free.begin, asked.invoke))
+	waits := map[string]span{} // the last wait of each client; asking again does not end it
 	for _, o := range p.d.all {
-		until := max(waited[o.client], p.d.at(max(free.begin, asked.invoke)))
-		if o.asks() && p.d.at(o.invoke)-until <= p.d.slack() {
-			waited[o.client] = max(until, p.d.at(o.over()))
+		if !o.asks() || !slices.Contains(names, o.client) {
+			continue
 		}
-	}
-	var patient, others []string
-	for _, n := range names {
-		if p.d.at(free.end)-waited[n] <= p.d.slack() {
-			patient = append(patient, n)
-		} else {
-			others = append(others, n)
+		w, begun := waits[o.client]
+		asks := max(begin, p.d.at(o.invoke))
+		if !begun || asks-w.to > p.d.slack() {
+			w = span{from: asks}
 		}
+		w.to = max(w.to, p.d.at(o.over()))
+		waits[o.client] = w
 	}
 	first := names[0] // the client from whose wait the judge counts: it may have given up
-	lanes := slices.Concat([]string{first}, patient, others)
+	var patient, later, others []string
+	for _, n := range names {
+		switch w := waits[n]; {
+		case p.d.at(free.end)-w.to > p.d.slack():
+			others = append(others, n)
+		case w.from-begin > p.d.slack():
+			later = append(later, n)
+		default:
+			patient = append(patient, n)
+		}
+	}
+	lanes := slices.Concat([]string{first}, patient, later, others)
 	for _, n := range slices.Compact(lanes)[:min(2, len(names))] {
 		p.with(n)
 	}
-	until := list(patient)
-	if n := len(patient); n > 3 {
-		until = fmt.Sprintf("%s and %d others", patient[0], n-1)
-	}
+	return waited(first, patient, later) + " waited", asked
+}
+
+// waited names the clients that waited to the end, some of them from the beginning, and
+// the first one, which may have given up.
+func waited(first string, patient, later []string) string {
 	switch {
-	case slices.Contains(patient, first):
-		return until + " waited", asked
-	case until == "":
-		return first + " waited", asked
+	case len(patient)+len(later) == 0:
+		return first
+	case len(patient) == 0 && slices.Contains(later, first): // it asked again
+		return crowd(later)
+	case len(patient) == 0:
+		return first + ", then " + crowd(later) + ","
+	case !slices.Contains(patient, first) && !slices.Contains(later, first):
+		patient = append([]string{first}, patient...)
 	}
-	return first + " waited, then " + until, asked
+	if len(later) == 0 {
+		return crowd(patient)
+	}
+	return crowd(patient) + ", and later " + crowd(later) + ","
+}
+
+// crowd lists clients, up to three of them by name.
+func crowd(names []string) string {
+	if n := len(names); n > 3 {
+		return fmt.Sprintf("%s and %d others", names[0], n-1)
+	}
+	return list(names)
 }
 
 // blocker returns the entry that was in the way for most of the time, or nil.
