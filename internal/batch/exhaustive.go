@@ -21,7 +21,7 @@ const patience = time.Minute
 
 // Exhaust searches all possible orders of one lock under one kind of fault, and
 // keeps the violations that it finds. shortest is the shortest schedule that breaks the
-// first broken promise, or nil if none broke. If files cannot be written, it returns
+// promise of the story, or nil if none broke. If files cannot be written, it returns
 // the error together with the result.
 func (r *Runner) Exhaust(s explore.Settings, pr checker.Promise, end time.Time, progress func(schedules, states int)) (cell results.Cell, shortest *harness.Judged, err error) {
 	switch {
@@ -43,11 +43,12 @@ func (r *Runner) Exhaust(s explore.Settings, pr checker.Promise, end time.Time, 
 		var unsaved error
 		dirs[prop], unsaved = r.Out.Save(rundir.Name(j.Plan), j)
 		err = cmp.Or(err, unsaved)
-		if shortest == nil && pr.Covers(prop) {
-			shortest = j
-		}
 	}
-	return boundCell(&s, b, pr, dirs), shortest, err
+	cell = boundCell(&s, b, pr, dirs)
+	if about, ok := StoryProperty(cell.Result(), pr); ok {
+		shortest = b.Outcomes[about].Judged
+	}
+	return cell, shortest, err
 }
 
 // unconfirmed turns a disagreement of the two judges about a search into a bug.

@@ -156,7 +156,8 @@ func (to *Stage) Reproduce(p *batch.Runner, ids []string, named, tells func(id s
 	if len(doc.Cases) == skipped {
 		code = exit.Worse(code, exit.Unproven)
 	}
-	return cmp.Or(to.page(&doc, rows, code), exit.With(code))
+	result := pageResult(code, index.AsDocumented, index.NotAsDocumented)
+	return cmp.Or(to.page(newHead(""), rows, result, doc.missing()), exit.With(code))
 }
 
 // missing says how much of the result is missing because of an interrupt.

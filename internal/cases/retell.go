@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -13,8 +14,10 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/index"
 	"github.com/lockcheck/lockcheck/internal/judging"
 	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
@@ -78,8 +81,12 @@ func (to *Stage) impossible(p *batch.Runner, id, why string) {
 
 // Retell runs cases with the changes of the flags.
 func (to *Stage) Retell(p *batch.Runner, ids []string, named func(id string) bool, f Changes) error {
-	code := exit.Held
+	code, head := exit.Held, newHead(f.arguments(ids))
+	if err := to.Out.Clear(head); err != nil {
+		return err
+	}
 	var told judging.Documents
+	var rows []index.Row
 	for i, id := range ids {
 		if p.Interrupted() {
 			told.Interrupted, told.Left = true, len(ids)-i
@@ -102,7 +109,7 @@ func (to *Stage) Retell(p *batch.Runner, ids []string, named func(id string) boo
 			if err != nil {
 				return err
 			}
-			told.Files = append(told.Files, doc.Verdict)
+			told.Files, rows = append(told.Files, doc.Verdict), append(rows, doc.row)
 			code = exit.Worse(code, doc.code)
 			if told.Interrupted {
 				break
@@ -120,13 +127,34 @@ func (to *Stage) Retell(p *batch.Runner, ids []string, named func(id string) boo
 			return err
 		}
 	}
-	return exit.With(code)
+	missing := ""
+	if told.Interrupted {
+		missing = "interrupted"
+	}
+	result := pageResult(code, string(results.Held), string(results.Violated))
+	return cmp.Or(to.page(head, rows, result, missing), exit.With(code))
+}
+
+// arguments returns the arguments of a command that changes these cases.
+func (f Changes) arguments(ids []string) string {
+	var words []string
+	if len(ids) == 1 {
+		words = ids
+	}
+	if f.Lock != "" {
+		words = append(words, "--lock", f.Lock)
+	}
+	if f.Pause != 0 {
+		words = append(words, "--pause", f.Pause.String())
+	}
+	return strings.Join(words, " ")
 }
 
 // retold is a changed schedule of a case, its run, and the exit code for it.
 type retold struct {
 	judging.Document
 	code int
+	row  index.Row
 }
 
 func (to *Stage) retellSchedule(p *batch.Runner, c catalogue.Case, s catalogue.Schedule, f Changes) (doc retold, err error) {
@@ -153,12 +181,15 @@ func (to *Stage) retellSchedule(p *batch.Runner, c catalogue.Case, s catalogue.S
 		return doc, err
 	}
 	to.VerdictTable(j.Verdicts, nil)
-	doc = retold{judging.Document{Verdict: rundir.NewVerdict(j.Verdicts, j.Reached)}, to.Disputed(name, j.Verdicts, exit.Of(checker.Promise(nil).Judge(j.Outcome)))}
+	doc.Verdict = rundir.NewVerdict(j.Verdicts, j.Reached)
+	doc.code = to.Disputed(name, j.Verdicts, exit.Of(checker.Promise(nil).Judge(j.Outcome)))
 	doc.File = filepath.Join(dir, rundir.HistoryFile)
 	if why := batch.Idle(j); why != "" && doc.code == exit.Held {
 		doc.code, doc.Reason = exit.Unproven, why
 		to.Paragraph(2, "Proves nothing: "+why+".")
 	}
+	doc.row = index.Row{Name: name, Lock: plan.Lock, On: p.Name(), Reason: doc.Reason, Result: pageResult(doc.code, string(results.Held), string(results.Violated))}
+	to.show(&doc.row, j, s, name)
 	to.Printf("Files    %s\n", dir)
 	to.ReplayLine(dir)
 	to.Printf("\n")

@@ -56,7 +56,7 @@ func (to *Stage) begin() error {
 			return err
 		}
 	}
-	return to.Out.Clear(&head)
+	return to.Out.Clear(newHead(""))
 }
 
 // checkSite returns an error unless the directory of the site is new, or has only pages

@@ -55,8 +55,8 @@ func (j *Join) Do() (doc *results.Document, failed error) {
 	}
 	doc = results.Merge(docs, j.shards)
 	failed = j.collect(doc)
-	for x := range doc.Counterexamples {
-		x.Replay = terminal.Replay(x.Schedule())
+	for c, x := range doc.Found {
+		x.Replay = terminal.Replay(x.Schedule(), c.ReplayFlags...)
 	}
 	j.Known.Compare(doc)
 	doc.DecideAfter(failed)

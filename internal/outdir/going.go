@@ -66,6 +66,7 @@ func (d *Dir) Show(p *index.Page) error {
 	if err := p.Write(page); err != nil {
 		return Unwritable(err)
 	}
+	d.Page = page
 	d.stop()
 	return nil
 }

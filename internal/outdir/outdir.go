@@ -28,6 +28,7 @@ import (
 // Dir is a directory for output. "" means that nothing is written.
 type Dir struct {
 	Path    string
+	Page    string            // the page of a command that has ended; "": none
 	earlier *results.Document // earlier result of the same shard with a violation, or nil. See Clear
 	going   *going            // nil: no command is under way
 }
@@ -140,8 +141,8 @@ func (d *Dir) TakeEarlier(doc *results.Document, known *results.KnownViolations,
 	if taken == nil {
 		return
 	}
-	for x := range doc.Counterexamples {
-		x.Replay = cmp.Or(x.Replay, terminal.Replay(x.Schedule()))
+	for c, x := range doc.Found {
+		x.Replay = cmp.Or(x.Replay, terminal.Replay(x.Schedule(), c.ReplayFlags...))
 	}
 	known.Compare(doc)
 	say("lockcheck: an earlier try of this shard found the violation of %s, which counts, too\n", strings.Join(taken, ", "))

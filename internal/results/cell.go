@@ -51,7 +51,7 @@ type Cell struct {
 	// runs on docker and of a kept one. Its verdict on a violation is in that violation.
 	Porcupine *checker.Second `json:"porcupine,omitempty"`
 
-	ReplayFlags []string `json:"-"` // of the command that replays a run; only where the run was
+	ReplayFlags []string `json:"replay_flags,omitempty"` // flags that replay needs for its runs: the addresses of your servers, --allow-worker
 
 	Expected *Expectation `json:"-"` // of a cell of a matrix; nil: of any other
 }
@@ -151,6 +151,9 @@ func (c *Cell) add(o *Cell) {
 		if theirs != nil && theirs.Counterexample != nil && (p.Counterexample == nil || theirs.Seed-c.Seed < p.Seed-c.Seed) {
 			p.Counterexample = theirs.Counterexample
 		}
+	}
+	if c.ReplayFlags == nil {
+		c.ReplayFlags = o.ReplayFlags
 	}
 	c.Unfit += o.Unfit // a replay is done by one shard
 	c.Trouble, c.Cut = either(c.Trouble, o.Trouble), either(c.Cut, o.Cut)

@@ -97,11 +97,9 @@ func (d *Document) Relocate(now func(file string) string) {
 // cells, and the copies in its lists. Gone violations are left out, because their files
 // belong to the baseline.
 func (d *Document) Counterexamples(yield func(*Counterexample) bool) {
-	for i := range d.Cells {
-		for _, p := range d.Cells[i].Properties {
-			if p.Counterexample != nil && !yield(p.Counterexample) {
-				return
-			}
+	for _, x := range d.Found {
+		if !yield(x) {
+			return
 		}
 	}
 	lists := [][]Violation{d.Violations}
@@ -111,6 +109,17 @@ func (d *Document) Counterexamples(yield func(*Counterexample) bool) {
 	for _, list := range lists {
 		for i := range list {
 			if !yield(&list[i].Counterexample) {
+				return
+			}
+		}
+	}
+}
+
+// Found calls yield with the counterexamples of the cells.
+func (d *Document) Found(yield func(*Cell, *Counterexample) bool) {
+	for i := range d.Cells {
+		for _, p := range d.Cells[i].Properties {
+			if p.Counterexample != nil && !yield(&d.Cells[i], p.Counterexample) {
 				return
 			}
 		}

@@ -61,8 +61,7 @@ func (run *Run) replayOne(ctx context.Context, k *keptCell) error {
 	r := explore.NewResult()
 	var judged *harness.Judged // nil: no run counts
 	var dir string
-	var flags []string // of the command that replays it
-	var broke error    // an error that does not come from the environment
+	var broke error //  an error that does not come from the environment
 	for try := 1; ; try++ {
 		plan := *k.plan
 		var j *harness.Judged
@@ -71,7 +70,7 @@ func (run *Run) replayOne(ctx context.Context, k *keptCell) error {
 		p, err := run.Open(ctx, ask.Environment{On: plan.On, Lease: plan.Lease, Servers: k.servers})
 		opened := err == nil
 		if opened {
-			flags = p.ReplayFlags(plan.Worker)
+			k.cell.ReplayFlags = p.ReplayFlags(plan.Worker)
 			j, fit, at, err = p.CarryOut(&plan, k.name)
 		}
 		shown := err != nil && (batch.Unclosed(err) || batch.Convicted(j))
@@ -110,7 +109,7 @@ func (run *Run) replayOne(ctx context.Context, k *keptCell) error {
 		p.Counterexample = &results.Counterexample{Seed: k.plan.Seed, File: filepath.Join(dir, rundir.HistoryFile)}
 		batch.Explain(p.Counterexample, judged, p.Property)
 		if rundir.Exists(p.File) {
-			p.Replay = terminal.Replay(k.file, flags...)
+			p.Replay = terminal.Replay(k.file, k.cell.ReplayFlags...)
 		}
 	}
 	return broke

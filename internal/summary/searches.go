@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/batch"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
@@ -49,19 +50,20 @@ func (to *Printer) Searches(cells []results.Cell, shards *results.Shards) {
 	to.Printf("\n")
 }
 
-// boundFiles prints the directories of the counterexamples of searches, and for each
-// promise the command that repeats the first one.
+// boundFiles prints the directories of the counterexamples of searches, and the command
+// that repeats the run of the story.
 func (to *Printer) boundFiles(cells []results.Cell) {
 	var kept []string
 	again := ""
 	for i := range cells {
+		about, _ := batch.StoryProperty(cells[i].Result(), cells[i].Promises)
 		for _, p := range cells[i].Properties {
 			if p.Counterexample == nil || p.Replay == "" {
 				continue
 			}
 			dir := filepath.Dir(p.File)
 			kept = append(kept, dir)
-			if p.Promised {
+			if p.Property == about {
 				again = cmp.Or(again, dir)
 			}
 		}

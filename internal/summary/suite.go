@@ -48,6 +48,9 @@ func (to *Printer) Suite(d *results.Document, kept []string) error {
 		to.Paragraph(9, "Kept     "+dir+", to be replayed from now on")
 	}
 	to.suiteEnd(d, first)
+	if to.Out.Page != "" {
+		to.Printf("Index    %s\n", to.Out.Page)
+	}
 	return nil
 }
 
