@@ -96,6 +96,11 @@ func TestSteps(t *testing.T) {
 			flawed, _ := simulated(t, id)
 			begin, steps := report.Steps(flawed.History, flawed.Verdicts, rundir.StoryOptions(flawed))
 			golden(t, "steps-"+id, begin+"\n"+strings.Join(steps, "\n"))
+			for i, step := range steps {
+				if n := strings.Count(step, "\n"); n > 20 { // and 4 for the heading and the keys
+					t.Errorf("step %d has %d lines", i+1, n)
+				}
+			}
 			if len(steps) != 9 {
 				t.Errorf("%d steps", len(steps))
 			}
@@ -156,5 +161,33 @@ func TestAPageWithTwoRuns(t *testing.T) {
 		if n := strings.Count(two, tt.what); n != tt.both {
 			t.Errorf("a page of two runs has %q %d times, want %d", tt.what, n, tt.both)
 		}
+	}
+}
+
+// A step fits a terminal of 24 lines, with a heading and the keys. It has the picture, what
+// happened and what everybody knew; what is left out are lanes and states of the largest.
+func TestStepsFitATerminal(t *testing.T) {
+	t.Parallel()
+	cut := 0
+	for _, c := range catalogue.Cases {
+		for _, s := range c.Schedules {
+			plan, _, _ := harness.CasePlans(c, s, "sim", 10*time.Second)
+			j, _, err := harness.Simulate(sim.Simulator, plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, steps := report.Steps(j.History, j.Verdicts, rundir.StoryOptions(j))
+			for i, step := range steps {
+				if n := strings.Count(step, "\n"); n > 20 {
+					t.Errorf("%s: step %d has %d lines", c.ID, i+1, n)
+				}
+				if !strings.Contains(step, "\n\n") {
+					cut++
+				}
+			}
+		}
+	}
+	if cut > 60 {
+		t.Errorf("%d steps had to leave out something", cut)
 	}
 }

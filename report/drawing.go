@@ -70,9 +70,12 @@ func (d *drawing) bracket(r row, from, to time.Duration, s style) {
 	}
 }
 
-// numbers writes the numbers of a lane's moments below it.
+// numbers writes the numbers of a lane's moments below it, unless one moment is marked.
 func (d *drawing) numbers(lane string) {
 	d.numbered[lane] = true
+	if d.cursor > 0 {
+		return
+	}
 	r := newRow()
 	if d.number(r, func(m *moment) bool { return m.lane == lane }) {
 		d.page.row(r)
@@ -83,7 +86,7 @@ func (d *drawing) numbers(lane string) {
 func (d *drawing) elsewhere() {
 	r := newRow()
 	d.name(r, laneName, "not shown", dim)
-	if d.number(r, func(m *moment) bool { return !d.numbered[m.lane] }) {
+	if d.cursor == 0 && d.number(r, func(m *moment) bool { return !d.numbered[m.lane] }) {
 		d.page.row(r)
 	}
 }
