@@ -72,6 +72,35 @@ var asRead = []truth{
 		[]string{"although c1's lease ran"},
 	},
 	{
+		"a lost write of the client whose lease had ended", checker.Resource, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":2000000,"client":"c1","process":1,"type":"invoke","f":"read","grant":1}
+{"time":3000000,"process":"resource","type":"event","f":"read","grant":1,"value":0,"by":4}
+{"time":4000000,"client":"c1","process":1,"type":"ok","f":"read","grant":1,"value":0}
+{"time":2000000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"]}
+{"time":3000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":10000000000,"process":"redis-1","type":"event","f":"expire","op":1}
+{"time":10010000000,"process":"redis-1","type":"event","f":"grant","op":8,"by":8}
+{"time":10011000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":20000000000}
+{"time":10012000000,"client":"c2","process":2,"type":"invoke","f":"read","grant":2}
+{"time":10013000000,"process":"resource","type":"event","f":"read","grant":2,"value":0,"by":12}
+{"time":10014000000,"client":"c2","process":2,"type":"ok","f":"read","grant":2,"value":0}
+{"time":12000000000,"process":"nemesis","type":"info","f":"pause-end","id":1,"on":["c1"]}
+{"time":12001000000,"client":"c1","process":1,"type":"invoke","f":"write","grant":1,"value":1}
+{"time":12100000000,"process":"resource","type":"event","f":"write","grant":1,"value":1,"was":0,"by":16}
+{"time":12101000000,"client":"c1","process":1,"type":"ok","f":"write","grant":1,"value":1}
+{"time":13000000000,"client":"c2","process":2,"type":"invoke","f":"write","grant":2,"value":2}
+{"time":13001000000,"process":"resource","type":"event","f":"write","grant":2,"value":2,"was":1,"by":19}
+{"time":13002000000,"client":"c2","process":2,"type":"ok","f":"write","grant":2,"value":2}`,
+		[]string{
+			"its lease ended and redis-1 dropped the entry, before c1 had released the lock. At 10.01 s c2 was granted the lock: from then on both held it.",
+			"At 12.10 s it wrote 1. At 13.00 s c2 wrote 2 over c1's 1, which it had not read: c1's update was lost.",
+		},
+		nil,
+	},
+	{
 		"waiters who came later", checker.Liveness, `{"lockcheck":1,"lease_ms":1000}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire"}

@@ -31,6 +31,11 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			"c2's acquire removed c1's entry.",
 			"its acquire removed c2's entry",
 		}, nil},
+		{"redis-del-unowned", []string{"At 12.18 s c3 was granted the lock", "which it had not read: the updates of c1 and c3 were lost."}, nil},
+		{"mysql-stale-unlock-after-expiry", []string{"were lost."}, nil},
+		{"mysql-fair-dead-waiters two", []string{ // what kept the lock from c4
+			"nobody had held it for 14.54 s, and c2 and c3, which were before it in the queue, were dead.",
+		}, nil},
 		{"redis-token-reuse", []string{
 			"At 4.51 s c1 stopped waiting for an answer to its release.", "its earlier release removed its newer entry",
 		}, []string{"c1's release removed c1's entry"}},

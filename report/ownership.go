@@ -40,9 +40,24 @@ func (p *plot) ownership(witness []int) bool {
 		}
 		p.title = fmt.Sprintf("%s's %s %s %s entry for %s at %s",
 			by.client, which, deed, whose, p.lock(), p.d.units.at(p.d.at(pos)))
+		p.damage(pos)
 		return true
 	}
 	return false
+}
+
+// damage tells of the first write after pos that destroyed another, if both were made with
+// grants of the story.
+func (p *plot) damage(pos int) {
+	for _, v := range p.d.visits {
+		if v.pos < pos || v.grant == nil || !p.said[v.grant.got] {
+			continue
+		}
+		if over, lost := p.d.overwritten(v); over && lost != nil && lost.grant != nil && p.said[lost.grant.got] {
+			p.overwriting(v)
+			return
+		}
+	}
 }
 
 // succeeds tells whose entry the acquire of g took over or removed before its grant.

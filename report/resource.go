@@ -61,18 +61,23 @@ func (p *plot) clobbers(v, lost *visit) {
 	}
 	p.title = fmt.Sprintf("%s's write at %s replaced %s, which it had not read", v.client, p.d.units.at(p.d.at(v.pos)), old)
 	p.climax = v.pos
+	first := y != nil && y != v.grant && !v.grant.holds(y.got) && y.holds(v.grant.got)
+	if first { // the writer came in while the other held
+		p.holder(y)
+		p.enters(v.grant, y)
+	}
 	p.stale(v)
 	switch {
-	case y == nil || y == v.grant:
+	case first || y == nil || y == v.grant:
 	case v.grant.holds(y.got):
 		p.enters(y, v.grant)
-	case y.holds(v.grant.got):
-		p.granted(y, "", "")
-		p.spans = append(p.spans, both(p.d, y, v.grant))
 	default:
 		p.granted(y, "", "")
 	}
 	p.overwriting(v)
+	if first {
+		p.say(lost.pos, y.client, p.tense("wrote", "had written")+" "+value(lost.value))
+	}
 }
 
 // stale tells why an access was late: its grant, the time when it left, and how that

@@ -318,6 +318,31 @@ func (p *plot) nobody(asked *op, pos int, did, does string) moment {
 	return m
 }
 
+// deadAhead says which dead clients had a place in the queue before o.
+func (p *plot) deadAhead(o *op, free gap) (said, short string) {
+	place := p.d.place(o)
+	if place == nil {
+		return "", ""
+	}
+	var dead []string
+	for _, x := range p.d.all {
+		if !x.asks() || x.err != history.ErrCrashed || x.done > free.end {
+			continue
+		}
+		if theirs := p.d.place(x); theirs != nil && theirs.Value.Set && theirs.Value.V < place.Value.V {
+			dead = append(dead, x.client)
+			p.with(x.client)
+		}
+	}
+	switch {
+	case dead == nil:
+		return "", ""
+	case len(dead) == 1:
+		return ", and " + dead[0] + ", which was before it in the queue, was dead", "; " + dead[0] + " before it is dead"
+	}
+	return ", and " + crowd(dead) + ", which were before it in the queue, were dead", "; " + crowd(dead) + " before it are dead"
+}
+
 // ending tells how the time without a holder ended, if it did.
 func (p *plot) ending(s *stay, asked *op, free gap) {
 	since := 0 // start of the time without a holder; the witness begins with an invoke
@@ -329,7 +354,8 @@ func (p *plot) ending(s *stay, asked *op, free gap) {
 		p.entriesEnd(p.d.alongside(s))
 	}
 	if g := p.grantAt(free.end); g != nil {
-		p.granted(g, ": nobody had held it for "+length, ", after "+length+" without a holder")
+		late, short := p.deadAhead(g.op, free)
+		p.granted(g, ": nobody had held it for "+length+late, ", after "+length+" without a holder"+short)
 		return
 	}
 	m := p.nobody(asked, free.end, "had held the lock for "+length, "holds the lock")
