@@ -36,6 +36,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		{"mysql-fair-dead-waiters two", []string{ // what kept the lock from c4
 			"nobody had held it for 14.54 s, and c2 and c3, which were before it in the queue, were dead.",
 		}, nil},
+		{"zk-no-recheck", []string{"c2 queued up, behind c1.", "c2 was killed.", "zk-3 dropped c2's node: its session was over."}, nil},
 		{"redis-token-reuse", []string{
 			"At 4.51 s c1 stopped waiting for an answer to its release.", "its earlier release removed its newer entry",
 		}, []string{"c1's release removed c1's entry"}},

@@ -98,6 +98,15 @@ func (p *plot) together(x, y *grant) {
 	p.climax = max(y.got, p.extended)
 	p.precedent(x, y)
 	p.sameNumber(x, y)
+	p.comesIn(y, x)
+	if p.extended != none {
+		p.extending(x, y)
+	}
+	p.aftermath(x, y)
+}
+
+// comesIn tells how x lost its entry, and how y was granted the lock while x held it.
+func (p *plot) comesIn(y, x *grant) {
 	lost := p.holder(x)
 	if entries := y.restsOn(); !lost && len(entries) > 0 && before(entries[len(entries)-1].to, y.got) {
 		p.loss(y, 1) // the entry went before its client had heard of it
@@ -109,10 +118,6 @@ func (p *plot) together(x, y *grant) {
 	p.joined(x, y)
 	p.placed(y)
 	p.enters(y, x)
-	if p.extended != none {
-		p.extending(x, y)
-	}
-	p.aftermath(x, y)
 }
 
 // precedent tells how x's acquire treated the entry before its own, if y's acquire

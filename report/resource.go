@@ -63,14 +63,13 @@ func (p *plot) clobbers(v, lost *visit) {
 	p.climax = v.pos
 	first := y != nil && y != v.grant && !v.grant.holds(y.got) && y.holds(v.grant.got)
 	if first { // the writer came in while the other held
-		p.holder(y)
-		p.enters(v.grant, y)
+		p.comesIn(v.grant, y)
 	}
 	p.stale(v)
 	switch {
 	case first || y == nil || y == v.grant:
 	case v.grant.holds(y.got):
-		p.enters(y, v.grant)
+		p.comesIn(y, v.grant)
 	default:
 		p.granted(y, "", "")
 	}

@@ -47,6 +47,50 @@ func TestStoriesOfRandomRuns(t *testing.T) {
 	}
 }
 
+// A client that is let in by another one's death shows that death, also if the story is
+// about the write that was lost.
+func TestALostWriteHasItsCause(t *testing.T) {
+	t.Parallel()
+	lost := 0
+	for seed := range uint64(1500) {
+		p := &harness.Plan{
+			Lock: "zk-predecessor", On: "sim", Seed: seed, Lease: 10 * time.Second,
+			Clients: []string{"c1", "c2", "c3"}, Acquires: 4,
+		}
+		p.Faults = faults.Random(faults.Scope{
+			Kinds: []faults.Fault{kindOf(t, "kill")}, Count: 1, Clients: p.Clients, Servers: []string{"zk-1", "zk-2", "zk-3"},
+			Acquires: p.Acquires, Lease: p.Lease, Length: 15 * time.Second,
+		}, rand.New(rand.NewPCG(seed, 1)).Int64N)
+		j, _, err := harness.Simulate(sim.Simulator, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.Outcome(checker.Resource) != checker.Violated {
+			continue
+		}
+		lost++
+		text := told(t, j, report.Options{About: checker.Resource}, p.Lock)
+		flat := strings.Join(strings.Fields(text), " ")
+		for _, want := range []string{" was killed", "its session was over"} {
+			if !strings.Contains(flat, want) {
+				t.Errorf("seed %d does not say %q:\n%s", seed, want, text)
+			}
+		}
+	}
+	if lost == 0 {
+		t.Error("no write was lost")
+	}
+}
+
+func kindOf(t *testing.T, name string) faults.Fault {
+	t.Helper()
+	f, ok := faults.Find(name)
+	if !ok {
+		t.Fatal(name)
+	}
+	return f
+}
+
 // The documented cases and their remedies have stories. A story of a violation is
 // about a violation that the case must show.
 func TestStoriesOfCases(t *testing.T) {
