@@ -360,7 +360,7 @@ func TestAViolation(t *testing.T) {
 	has(t, out, "--- FAIL: TestFailing/naive/pause", "ownership is violated in", "✗ VIOLATED ownership",
 		"release removed", "Again    go test -run '^TestFailing$/^naive$/^pause$' -lockcheck.seed=")
 	kept := filepath.Join("testdata", "lockcheck", "TestFailing", "naive", "pause", "ownership")
-	for _, file := range []string{"history.jsonl", "report.html", "schedule.json", "story.txt", "verdict.json"} {
+	for _, file := range []string{"history.jsonl", "messages.jsonl", "report.html", "schedule.json", "story.txt", "verdict.json"} {
 		if _, err := os.Stat(filepath.Join(dir, kept, file)); err != nil {
 			t.Error(err)
 		}

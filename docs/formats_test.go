@@ -40,3 +40,12 @@ func TestTheHistoryInEDNIsReadAsThePageSays(t *testing.T) {
 		}
 	}
 }
+
+// TestTheMessagesOfThePageAreRead reads the messages of record.md.
+func TestTheMessagesOfThePageAreRead(t *testing.T) {
+	t.Parallel()
+	m, err := history.DecodeMessages(strings.NewReader("{\"messages\":1}\n" + snippet(t, "record.md", "json")))
+	if err != nil || len(m.List) != 2 || m.List[0].Arrived == 0 || !m.List[1].Lost {
+		t.Errorf("%+v, %v", m, err)
+	}
+}

@@ -109,6 +109,47 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
+// Messages between lanes are shown when somebody wants them, with those that were lost or
+// late. Without a record of messages there is no switch.
+func TestMessagesInABrowser(t *testing.T) {
+	t.Parallel()
+	ctx := browsertest.Start(t)
+	for _, tt := range []struct{ id, has, kind string }{
+		{"redis-get-del-race", "c1 → redis-1: SET a", ""},
+		{"redis-delayed-write", "c1 → resource: write 1", "late"},
+		{"redis-retry-set-nx", "redis-1 → c1: OK", "lost"},
+		{"redis-get-del-race" + withRemedy, "c1 → redis-1: SET a", ""},
+	} {
+		for _, width := range []int64{1280, 390} {
+			var before, shown, hidden int
+			var titles, said string
+			const click = `document.querySelector("#showmessages").click()`
+			const count = `document.querySelectorAll("#messages path").length`
+			err := chromedp.Run(ctx, chromedp.EmulateViewport(width, 800), chromedp.Navigate(written(t, tt.id)),
+				chromedp.Evaluate(count, &before), chromedp.Evaluate(click, nil), chromedp.Evaluate(count, &shown),
+				chromedp.Evaluate(`[...document.querySelectorAll("#messages path`+strings.TrimSuffix("."+tt.kind, ".")+`")].filter((e) => e.getBoundingClientRect().height > 5).map((e) => e.textContent).join("\n")`, &titles),
+				chromedp.Evaluate(`document.querySelector("#sent").innerText`, &said), chromedp.Evaluate(click, nil),
+				chromedp.Evaluate(`document.querySelector("#messages").offsetHeight`, &hidden))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before != 0 || shown == 0 || hidden != 0 || !strings.Contains(titles, tt.has) || !strings.Contains(said, "messages") {
+				t.Errorf("%s at %d: %d paths before, %d shown, %d high when hidden, %q\n%s", tt.id, width, before, shown, hidden, said, titles)
+			}
+		}
+	}
+	flawed, _ := simulated(t, "redis-get-del-race")
+	flawed.Messages = nil
+	dir := t.TempDir()
+	if err := rundir.Save(dir, flawed); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, rundir.PageFile))
+	if err != nil || strings.Contains(string(page), `id="showmessages"`) || strings.Contains(string(page), `id="messages"`) {
+		t.Errorf("%v: a run without messages has a switch for them", err)
+	}
+}
+
 // Without scripts the verdict, the picture and the story are there.
 func TestPagesWithoutScripts(t *testing.T) {
 	t.Parallel()

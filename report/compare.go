@@ -12,6 +12,7 @@ type Side struct {
 	Title    string // "The remedy: redis-set-lua"
 	History  *history.History
 	Verdicts []checker.Verdict
+	Messages *history.Messages // for the page; nil: unknown
 	Options
 }
 

@@ -179,3 +179,32 @@ func BenchmarkPageOfAMillionOperations(b *testing.B) {
 		}
 	}
 }
+
+// A page has the messages around its story. It says how many it leaves out, and stays small.
+func TestPageOfManyMessages(t *testing.T) {
+	t.Parallel()
+	h, v := pauseOverLease()
+	p := newPlot(h, v, choose(h, v, Options{}))
+	client, server := p.clients[0], p.allServers()[0]
+	m := &history.Messages{Left: 5}
+	for i := range 50_000 {
+		x := history.Message{Sent: time.Duration(i) * 300 * time.Microsecond, From: client, To: server, Type: history.Request, Text: `SET a "</script>"`}
+		if x.Arrived = x.Sent + time.Millisecond; i == 40_000 {
+			x.Arrived, x.Lost = 0, true
+		}
+		m.List = append(m.List, x)
+	}
+	var b bytes.Buffer
+	if err := Page(&b, h, v, PageOptions{Messages: m}); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	if b.Len() > 1<<20 || strings.Count(page, "</script>") != 3 {
+		t.Errorf("%d bytes, %d scripts end", b.Len(), strings.Count(page, "</script>"))
+	}
+	for _, want := range []string{"2000 messages, 0 late, 1 lost.", "are left out.", "12.000 s, lost"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+}

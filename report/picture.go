@@ -11,10 +11,12 @@ import (
 )
 
 // beside adds the lanes of another picture with the same frame below, each under its title.
-// Its moments keep their numbers, but are no steps.
-func (pic *picture) beside(title string, other *picture, below string) {
+// Its moments keep their numbers, but are no steps. It returns the place of the first of
+// these lanes.
+func (pic *picture) beside(title string, other *picture, below string) (first int) {
 	pic.Lanes = append([]pictureLane{{Name: shown(title), Kind: "title", Story: true}}, pic.Lanes...)
 	pic.Lanes = append(pic.Lanes, pictureLane{Name: shown(below), Kind: "title", Story: true})
+	first = len(pic.Lanes)
 	for _, l := range other.Lanes {
 		for i := range l.Marks {
 			if m := &l.Marks[i]; m.N > 0 {
@@ -24,6 +26,7 @@ func (pic *picture) beside(title string, other *picture, below string) {
 		pic.Lanes = append(pic.Lanes, l)
 	}
 	pic.Left += other.Left
+	return first
 }
 
 // picture is the lanes on one time axis. Places are percent of the whole width. A part of
@@ -36,6 +39,8 @@ type picture struct {
 	From   float64 // what is shown first: the story
 	To     float64
 	Knots  []knot // where the scale changes
+
+	Messages *messages // nil: none are known
 
 	scale scale
 }

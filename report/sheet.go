@@ -39,6 +39,8 @@ type PageOptions struct {
 
 	Title  string // of the run, above its lanes if another one is beside it
 	Beside *Side  // another run, whose lanes are below on the same axis; nil: none
+
+	Messages *history.Messages // between lanes; nil: unknown
 }
 
 // Page writes the page of a run: its verdict, its story, its picture on a time axis, what
@@ -154,11 +156,15 @@ func (s *sheet) draw(p *plot, o PageOptions) {
 	case !p.drawable():
 		return
 	case other == nil:
-		s.Picture = p.picture(newFrame(p))
+		f := newFrame(p)
+		s.Picture = p.picture(f)
+		s.Picture.addMessages(p, o.Messages, f, 0)
 	default:
 		f := newFrame(p, other)
 		s.Picture = p.picture(f)
-		s.Picture.beside(o.Title, other.picture(f), o.Beside.Title)
+		below := s.Picture.beside(o.Title, other.picture(f), o.Beside.Title)
+		s.Picture.addMessages(p, o.Messages, f, 1)
+		s.Picture.addMessages(other, o.Beside.Messages, f, below)
 	}
 	s.Steps = p.steps(s.Picture, other)
 }

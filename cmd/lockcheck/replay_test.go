@@ -49,7 +49,7 @@ func TestFilesAreWholeAndOfOneRun(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{historyFile, scheduleFile, verdictFile, storyFile} {
+	for _, name := range []string{historyFile, scheduleFile, verdictFile, storyFile, rundir.MessagesFile} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("of an earlier run"), 0o666); err != nil {
 			t.Fatal(err)
 		}

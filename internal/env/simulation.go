@@ -3,6 +3,8 @@ package env
 import (
 	"errors"
 	"time"
+
+	"github.com/lockcheck/lockcheck/history"
 )
 
 // The environments in virtual time.
@@ -42,7 +44,7 @@ type Decisions struct {
 	// Depth is that of PCT; 0: no PCT. Latencies then follow from priorities of
 	// clients, which change Depth-1 times in Steps steps. See docs/pct.md.
 	Depth, Steps int
-	Record       bool // Decided returns the choices
+	Record       bool // Decided returns the choices, and the messages
 	// Replay is a record of choices; choices that it does not name are 0. nil: draw
 	// them.
 	Replay []Choice
@@ -60,11 +62,12 @@ type Decisions struct {
 
 // Decided is the record of a run's decisions.
 type Decided struct {
-	Choices         []Choice // in order; nil unless recorded
-	Order           []string // the names of all steps, if names were followed
-	Missing         int      // choices or steps that the record or the names lacked
-	Unused          int      // recorded choices or names that the run never used
-	Steps, Expected int      // of PCT: how often it chose between clients, and how often it was expected to
+	Choices         []Choice          // in order; nil unless recorded
+	Order           []string          // the names of all steps, if names were followed
+	Missing         int               // choices or steps that the record or the names lacked
+	Unused          int               // recorded choices or names that the run never used
+	Messages        *history.Messages // nil unless recorded
+	Steps, Expected int               // of PCT: how often it chose between clients, and how often it was expected to
 }
 
 // Crossing is a run in which order decides, between two steps. It is valid until Pick

@@ -20,7 +20,8 @@ type Judged struct {
 	Verdicts []checker.Verdict
 	Reached  checker.Counts
 	Hazards  checker.HazardSet
-	Requests int // of the locks to their servers; only sim counts them
+	Requests int               // of the locks to their servers; only sim counts them
+	Messages *history.Messages // between clients and servers, in virtual time; nil: not recorded
 }
 
 // Outcome of one property.

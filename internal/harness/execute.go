@@ -19,7 +19,7 @@ func Simulate(sim env.Simulator, plan *Plan) (j *Judged, replay Replay, err erro
 	replay.Defaulted, replay.Unused = d.Missing, d.Unused
 	plan.Choices, plan.Order = d.Choices, d.Order
 	j = Judge(plan, h)
-	j.Requests = b.world.Requests()
+	j.Requests, j.Messages = b.world.Requests(), d.Messages
 	return j, replay, nil
 }
 

@@ -123,7 +123,7 @@ func beginningOf(file string) beginning {
 func isOther(file string, begins beginning, beside bool) bool {
 	name := filepath.Base(file)
 	switch {
-	case begins == nothingLike && name == rundir.VerdictFile, beside && ungzipped(name) == jepsenResults,
+	case begins == nothingLike && (name == rundir.VerdictFile || name == rundir.MessagesFile), beside && ungzipped(name) == jepsenResults,
 		beside && ungzipped(name) != name && slices.Contains([]string{rundir.VerdictFile, rundir.ScheduleFile, results.File}, ungzipped(name)):
 		return true
 	case filepath.Ext(file) != ".json":

@@ -255,7 +255,7 @@ func (j *Judge) explain(ctx context.Context, src *source, in *taken, c Request, 
 		}
 	}
 	if c.HTML != "" {
-		if err := j.picture(ctx, c.HTML, in.page(out.verdicts, pr, out.reached)); err != nil {
+		if err := j.picture(ctx, c.HTML, in.page(out.verdicts, pr, out.reached, rundir.Messages(src.title()))); err != nil {
 			return err
 		}
 	}

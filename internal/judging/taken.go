@@ -212,11 +212,11 @@ func eachEntry(in *formats.Reader, f func(e *history.Entry, line int) bool) (one
 }
 
 // page returns a function that writes the page of the history.
-func (t *taken) page(verdicts []checker.Verdict, pr checker.Promise, reached checker.Counts) func(io.Writer) error {
+func (t *taken) page(verdicts []checker.Verdict, pr checker.Promise, reached checker.Counts, messages *history.Messages) func(io.Writer) error {
 	return func(w io.Writer) error {
 		if t.log != nil {
 			return fmt.Errorf("%d entries are too many to draw", t.entries)
 		}
-		return report.Page(w, t.history, verdicts, report.PageOptions{Options: report.Options{Promise: pr}, Reached: reached})
+		return report.Page(w, t.history, verdicts, report.PageOptions{Options: report.Options{Promise: pr}, Reached: reached, Messages: messages})
 	}
 }

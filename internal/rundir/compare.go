@@ -19,7 +19,7 @@ type Side struct {
 
 // Told returns how the story of a side is told.
 func (s Side) Told() report.Side {
-	return report.Side{Title: s.Title, History: s.Run.History, Verdicts: s.Run.Verdicts, Options: StoryAbout(s.Run, s.Promise)}
+	return report.Side{Title: s.Title, History: s.Run.History, Verdicts: s.Run.Verdicts, Options: StoryAbout(s.Run, s.Promise), Messages: s.Run.Messages}
 }
 
 // StoryAbout is StoryOptions for a run that promises pr; nil means what its case is about.

@@ -25,10 +25,12 @@ const (
 	VerdictFile  = "verdict.json"
 	StoryFile    = "story.txt"
 	PageFile     = "report.html"
+	// MessagesFile is absent if the environment does not see the messages.
+	MessagesFile = "messages.jsonl"
 )
 
 // Files are the files of a run, in the order in which they are removed.
-var Files = []string{PageFile, StoryFile, VerdictFile, HistoryFile, ScheduleFile}
+var Files = []string{PageFile, StoryFile, VerdictFile, MessagesFile, HistoryFile, ScheduleFile}
 
 // WriteError says that the file system refused to write a file. Other errors of this
 // package are bugs.
@@ -87,16 +89,48 @@ func Save(dir string, j *harness.Judged) error {
 	if err != nil {
 		return err
 	}
-	return Write(dir, map[string][]byte{
+	files := map[string][]byte{
 		HistoryFile: events.Bytes(), ScheduleFile: schedule.Bytes(), VerdictFile: append(verdict, '\n'), StoryFile: story.Bytes(),
 		PageFile: page.Bytes(),
-	})
+	}
+	if j.Messages != nil {
+		var messages bytes.Buffer
+		if err := history.EncodeMessages(&messages, j.Messages); err != nil {
+			return err
+		}
+		files[MessagesFile] = messages.Bytes()
+	}
+	return Write(dir, files)
 }
 
-// Write writes files, by their names, to a directory, which it makes if it is missing.
+// Messages reads the messages of a run beside its history. It returns nil if there are
+// none, or if the file is not one of messages.
+func Messages(historyFile string) *history.Messages {
+	if filepath.Base(historyFile) != HistoryFile {
+		return nil
+	}
+	f, err := os.Open(filepath.Join(filepath.Dir(historyFile), MessagesFile))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	m, err := history.DecodeMessages(f)
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// Write writes files of a run, by their names, to a directory, which it makes if it is
+// missing. The messages of another run do not stay beside a new history.
 func Write(dir string, files map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return writeError(err)
+	}
+	if files[HistoryFile] != nil && files[MessagesFile] == nil {
+		if err := os.Remove(filepath.Join(dir, MessagesFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return writeError(err)
+		}
 	}
 	for name, data := range files {
 		if err := WriteFile(filepath.Join(dir, name), data); err != nil {

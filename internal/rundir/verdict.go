@@ -89,7 +89,7 @@ func StoryOptions(j *harness.Judged) (o report.Options) {
 // pageOptions are the settings of a run's page.
 func pageOptions(j *harness.Judged) report.PageOptions {
 	return report.PageOptions{
-		Options: StoryOptions(j), Again: "lockcheck replay " + ScheduleFile, Version: j.History.Header.Version, Reached: j.Reached, Notes: notes(j),
+		Options: StoryOptions(j), Again: "lockcheck replay " + ScheduleFile, Version: j.History.Header.Version, Reached: j.Reached, Notes: notes(j), Messages: j.Messages,
 	}
 }
 

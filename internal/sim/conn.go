@@ -96,6 +96,7 @@ type message struct {
 	answer  env.Answer
 	master  *server // in a Sentinel's notice
 	err     error
+	noted   int        // its number in the record of the run's messages; 0: none
 	zk      *packet    // in ZooKeeper's messages
 	sql     *statement // in MySQL's messages
 	wired   *wired     // in messages on a Wire

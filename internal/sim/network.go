@@ -25,6 +25,7 @@ type network struct {
 	free        []*message
 	counters    map[string]bool // keys that code outside counts with, such as tokens
 	entered     map[string]bool // keys of code outside that have been entries
+	record      record          // nil: messages are not recorded
 
 	// memory is that of the last run, for this one. The contents mean nothing: the
 	// next user overwrites all of it.
@@ -39,12 +40,44 @@ type network struct {
 	}
 }
 
+// record receives the messages of a run. Random runs have none: they pay for one comparison
+// a message.
+type record interface {
+	sent(now time.Duration, m *message) // gives m its number
+	arrived(now time.Duration, m *message)
+	between(now time.Duration, from, to *server, text string) (noted int) // servers
+	reached(now time.Duration, noted int)
+	lost(noted int)
+}
+
+// between records a message between two servers.
+func (n *network) between(from, to *server, text string) (noted int) {
+	if n.record != nil {
+		noted = n.record.between(n.now, from, to, text)
+	}
+	return noted
+}
+
+// reached records that a message between two servers has arrived.
+func (n *network) reached(noted int) {
+	if n.record != nil {
+		n.record.reached(n.now, noted)
+	}
+}
+
+// lost records that a message never arrives.
+func (n *network) lost(noted int) {
+	if n.record != nil {
+		n.record.lost(noted)
+	}
+}
+
 // reset prepares a run, without clients and servers.
 func (n *network) reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	n.scheduler.reset(cfg, o, d)
 	n.endpoints, n.servers, n.nodes, n.monitors = n.endpoints[:0], n.servers[:0], n.nodes[:0], n.monitors[:0]
 	n.impairments, n.isolations, n.free = n.impairments[:0], n.isolations[:0], n.free[:0]
-	n.databases, n.tokens, n.resource, n.counters, n.entered = nil, nil, nil, nil, nil
+	n.databases, n.tokens, n.resource, n.counters, n.entered, n.record = nil, nil, nil, nil, nil, nil
 	m := &n.memory
 	m.conns.recycle()
 	m.messages.recycle()
@@ -89,6 +122,12 @@ func (n *network) newMessage(c *conn, k kind, toUp bool) *message {
 // release gives back a message that nobody needs any more.
 func (n *network) release(m *message) { n.free = append(n.free, m) }
 
+// lose ends a message that never arrives.
+func (n *network) lose(m *message) {
+	n.lost(m.noted)
+	n.release(m)
+}
+
 // zkMessage returns a message with an empty packet.
 func (n *network) zkMessage(c *conn, k kind, toUp bool) *message {
 	m := n.newMessage(c, k, toUp)
@@ -103,8 +142,11 @@ func (n *network) zkMessage(c *conn, k kind, toUp bool) *message {
 // send sends m.
 func (n *network) send(m *message) {
 	c := m.conn
+	if n.record != nil {
+		n.record.sent(n.now, m)
+	}
 	if m.isLost() {
-		n.release(m)
+		n.lose(m)
 		return
 	}
 	var slow time.Duration
@@ -146,7 +188,7 @@ func (m *message) happen() {
 	c := m.conn
 	n := c.client.net
 	if m.isLost() {
-		n.release(m)
+		n.lose(m)
 		return
 	}
 	for _, im := range n.impairments {
@@ -167,9 +209,12 @@ func (m *message) happen() {
 			if im.Action == faults.Reset {
 				c.sever()
 			}
-			n.release(m)
+			n.lose(m)
 			return
 		}
+	}
+	if n.record != nil {
+		n.record.arrived(n.now, m)
 	}
 	if m.toUp {
 		c.server.receive(m)

@@ -196,7 +196,7 @@ func (r *relay) flow() {
 	if r.apart {
 		if !r.copying {
 			r.copying = true
-			r.send(func() {
+			r.send("a copy of everything", func() {
 				r.to.model.CopyFrom(r.to.clock(), &p.model)
 				r.apart = false
 				r.cut()
@@ -207,12 +207,12 @@ func (r *relay) flow() {
 	}
 	for _, t := range p.model.Transactions(r.sent) {
 		r.sent++
-		r.send(func() { r.to.model.Replicate(r.to.clock(), t) })
+		r.send("a transaction", func() { r.to.model.Replicate(r.to.clock(), t) })
 	}
 }
 
 // send calls f when a message that is sent now arrives.
-func (r *relay) send(f func()) {
+func (r *relay) send(text string, f func()) {
 	w := r.to.server.net
 	g, turn := r.to.group, r.turn
 	if len(r.links) == 0 {
@@ -222,12 +222,16 @@ func (r *relay) send(f func()) {
 	}
 	l := &r.links[slices.Index(g.members, g.primary)]
 	r.arrives = max(w.now+w.latency(l), r.arrives)
+	noted := w.between(g.primary.server, r.to.server, text)
 	w.push(event{at: r.arrives, what: action(func() {
 		switch {
 		case r.turn != turn:
+			w.lost(noted)
 		case !r.open():
+			w.lost(noted)
 			r.cut()
 		default:
+			w.reached(noted)
 			f()
 			r.to.passOutputs()
 		}

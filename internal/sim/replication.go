@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
@@ -27,6 +28,7 @@ type stream struct {
 type batch struct {
 	writes []model.Write
 	total  int64
+	noted  int // see message.noted
 }
 
 // follow makes s a replica of master. It needs a full copy first.
@@ -63,6 +65,9 @@ func (s *server) detach() {
 
 // restart makes st begin with a full copy.
 func (st *stream) restart() {
+	for i := range st.held {
+		st.from.net.lost(st.held[i].noted)
+	}
 	st.synced, st.syncing, st.held, st.acked = false, false, nil, 0
 	st.turn++
 }
@@ -100,15 +105,19 @@ func (st *stream) sync() {
 		return
 	}
 	st.syncing = true
-	turn := st.turn
+	turn, w := st.turn, st.from.net
+	noted := w.between(st.from, st.to, "a copy of everything")
 	st.after(func() {
 		if st.turn != turn {
+			w.lost(noted)
 			return
 		}
 		st.syncing = false
 		if !st.open() {
+			w.lost(noted)
 			return // look calls sync again
 		}
+		w.reached(noted)
 		st.synced = true
 		st.turn++
 		st.copy()
@@ -172,7 +181,7 @@ func (s *server) replicate() {
 	if len(s.streams) == 0 {
 		return
 	}
-	b := batch{slices.Clone(writes), s.written}
+	b := batch{writes: slices.Clone(writes), total: s.written}
 	for _, st := range s.streams {
 		if st.synced {
 			st.send(b)
@@ -182,17 +191,28 @@ func (s *server) replicate() {
 
 // send sends b.
 func (st *stream) send(b batch) {
+	if w := st.from.net; w.record != nil && b.noted == 0 {
+		b.noted = w.between(st.from, st.to, b.words())
+	}
 	if !st.open() {
 		st.held = append(st.held, b)
 		return
 	}
+	st.fly(b)
+}
+
+// fly sends b to the replica, which it may not reach in time.
+func (st *stream) fly(b batch) {
 	turn := st.turn
 	st.after(func() {
+		w := st.from.net
 		switch {
 		case st.turn != turn:
+			w.lost(b.noted)
 		case !st.open() || len(st.held) > 0:
 			st.held = append(st.held, b)
 		default:
+			w.reached(b.noted)
 			st.take(b)
 		}
 	})
@@ -210,8 +230,14 @@ func (st *stream) take(b batch) {
 // acknowledge tells the master, a moment later, how many writes its replica has.
 func (st *stream) acknowledge() {
 	turn, got := st.turn, st.to.got
+	noted := st.from.net.between(st.to, st.from, "acknowledges the writes that it has")
 	st.after(func() {
-		if st.turn == turn && st.open() && got > st.acked {
+		if st.turn != turn || !st.open() {
+			st.from.net.lost(noted)
+			return
+		}
+		st.from.net.reached(noted)
+		if got > st.acked {
 			st.acked = got
 			st.from.answerWaits()
 		}
@@ -230,6 +256,15 @@ type acknowledgement struct {
 	message *message
 	total   int64
 	until   time.Duration
+}
+
+// words returns the writes in short.
+func (b *batch) words() string {
+	words := make([]string, len(b.writes))
+	for i, w := range b.writes {
+		words[i] = w.What()
+	}
+	return strings.Join(words, "; ")
 }
 
 // await executes WAIT: the answer comes when enough replicas have all the

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // wire is the connection from one member of an ensemble to another. Messages
 // arrive in order and some time later. Messages held by an isolation or a pause
@@ -23,6 +26,7 @@ type parcel struct {
 	message *message // a client's request
 	zxid    int64
 	session int64
+	noted   int // see message.noted
 }
 
 type parcelKind uint8
@@ -59,6 +63,9 @@ func (c *wire) restart(from, to *member) {
 // cut closes the wire and drops everything under way.
 func (c *wire) cut() {
 	c.turn++
+	for _, p := range c.held {
+		c.member.server.net.lost(p.noted)
+	}
 	c.held = c.held[:0]
 }
 
@@ -81,6 +88,9 @@ func (c *wire) open() bool { return c.from.ensemble.isLinked(c.member) }
 // arrive first.
 func (c *wire) send(p *parcel) {
 	w := c.from.server.net
+	if w.record != nil {
+		p.noted = w.between(c.from.server, c.to.server, p.words())
+	}
 	c.arrives = max(w.now+w.latency(c.link), c.arrives)
 	w.push(event{at: c.arrives, what: p})
 }
@@ -97,16 +107,39 @@ func (c *wire) flow() {
 // happen handles p's arrival.
 func (p *parcel) happen() {
 	c := p.wire
-	e := c.member.ensemble
+	e, w := c.member.ensemble, c.member.server.net
 	switch {
 	case p.turn != c.turn:
+		w.lost(p.noted)
 	case len(c.held) > 0 || !c.open():
 		c.held = append(c.held, p)
 		return
 	case c.to == e.leader:
+		w.reached(p.noted)
 		e.take(c.member, p)
 	default:
+		w.reached(p.noted)
 		c.to.take(p)
 	}
 	e.free = append(e.free, p)
 }
+
+// words returns a message between two members in short.
+func (p *parcel) words() string {
+	switch p.kind {
+	case forwarded:
+		return "forwards: " + packetWords(p.message.zk, true)
+	case ack:
+		return "has the transactions up to " + counter(p.zxid)
+	case touch:
+		return "a session is alive"
+	case proposal:
+		return "proposes transaction " + counter(p.entry.txn.Zxid)
+	case commit:
+		return "commits up to " + counter(p.zxid)
+	}
+	return "answers"
+}
+
+// counter returns the lower half of a zxid: the upper one is the number of the leader.
+func counter(zxid int64) string { return strconv.FormatInt(zxid&0xffffffff, 10) }

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/locks"
 )
@@ -62,6 +63,9 @@ func (w *World) Reset(cfg env.Config, o env.Observer, d env.Decisions) {
 
 func (w *World) reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	w.network.reset(cfg, o, d)
+	if d.Record {
+		w.record = new(traffic)
+	}
 	if w.search.reset(d) {
 		w.order = &w.search.order
 		w.now = time.Millisecond // else all times in the history of a run in which no time passes would be 0
@@ -125,6 +129,9 @@ var observes = []string{"ownership", "answers"}
 func (w *World) Decided() env.Decided {
 	c := w.choices
 	d := env.Decided{Choices: c.made, Missing: c.missing, Unused: len(c.replayed) - c.used}
+	if t, ok := w.record.(*traffic); ok {
+		d.Messages = &history.Messages{List: t.list, Left: t.left}
+	}
 	if w.order != nil {
 		o := &w.search
 		d.Order, d.Missing, d.Unused = o.taken, o.defaulted, o.unused+len(o.names)+len(o.path)-o.at

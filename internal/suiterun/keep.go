@@ -110,6 +110,8 @@ func copyRun(from, to string) error {
 		}
 		if err == nil {
 			err = os.WriteFile(filepath.Join(temporary, name), text, 0o666)
+		} else if name == rundir.MessagesFile && errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
 	}
 	if err == nil {

@@ -29,6 +29,35 @@ function show(from, to) {
     e.style.left = at + "px";
     free = at + 18;
   }
+  drawMessages();
+}
+
+// The messages between lanes: each is a line from where it was sent to where it arrived.
+const messages = one("#messages"), sent = messages && (JSON.parse(one("#sentrows").textContent) || []);
+function drawMessages() {
+  if (!messages || messages.hidden) return;
+  const svg = messages.firstChild, every = all("#lanes > .lane:not(.axis)"), wide = messages.clientWidth, scale = wide / (view[1] - view[0]);
+  const middle = (lane) => lane.offsetTop + Math.min(14, lane.offsetHeight / 2);
+  svg.setAttribute("viewBox", `0 0 ${wide} ${messages.clientHeight}`);
+  const list = [];
+  for (const [from, to, x, until, kind, label] of sent) {
+    if (until < view[0] || x > view[1] || !every[from].offsetHeight || !every[to].offsetHeight) continue;
+    const a = { x: (x - view[0]) * scale, y: middle(every[from]) }, b = { x: (until - view[0]) * scale, y: middle(every[to]) };
+    if (kind === "lost") b.y = (a.y + b.y) / 2;
+    let end = "";
+    if (kind === "lost") end = `M${b.x - 4} ${b.y - 4}l8 8m0-8-8 8`;
+    else if (kind !== "open") {
+      const angle = Math.atan2(b.y - a.y, b.x - a.x), tip = (by) => `${b.x - 7 * Math.cos(angle + by)} ${b.y - 7 * Math.sin(angle + by)}`;
+      end = `M${tip(0.4)}L${b.x} ${b.y}L${tip(-0.4)}`;
+    }
+    const path = document.createElementNS(svg.namespaceURI, "path"), title = document.createElementNS(svg.namespaceURI, "title");
+    path.setAttribute("d", `M${a.x} ${a.y}L${b.x} ${b.y}${end}`);
+    if (kind) path.setAttribute("class", kind);
+    title.textContent = label;
+    path.appendChild(title);
+    list.push(path);
+  }
+  svg.replaceChildren(...list);
 }
 if (lanes) {
   const story = () => show(+lanes.dataset.from, +lanes.dataset.to);
@@ -43,6 +72,7 @@ if (lanes) {
   one("#whole").onclick = () => show(0, 100);
   one("#storyview").onclick = story;
   one("#everyone").onchange = (e) => { lanes.classList.toggle("story", !e.target.checked); show(...view); };
+  if (messages) one("#showmessages").onchange = (e) => { messages.hidden = one("#sent").hidden = !e.target.checked; drawMessages(); };
   const place = (e) => {
     const box = one(".axis .track").getBoundingClientRect();
     return view[0] + ((e.clientX - box.left) / box.width) * (view[1] - view[0]);

@@ -16,11 +16,19 @@ type Write struct {
 func (w Write) String() string {
 	switch {
 	case !w.there:
-		return fmt.Sprintf("del %q", w.key)
+		return w.What()
 	case w.entry.due == never:
-		return fmt.Sprintf("set %q to %s, by %d", w.key, w.entry, w.entry.maker)
+		return fmt.Sprintf("%s, by %d", w.What(), w.entry.maker)
 	}
-	return fmt.Sprintf("set %q to %s until %d ms, by %d", w.key, w.entry, w.entry.due, w.entry.maker)
+	return fmt.Sprintf("%s until %d ms, by %d", w.What(), w.entry.due, w.entry.maker)
+}
+
+// What returns the key and its new value.
+func (w Write) What() string {
+	if !w.there {
+		return fmt.Sprintf("del %q", w.key)
+	}
+	return fmt.Sprintf("set %q to %s", w.key, w.entry)
 }
 
 func (e entry) String() string {
