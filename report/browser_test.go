@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,41 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	if !strings.HasPrefix(filtered, "1 of ") {
 		t.Errorf("c1 released once, and %q are found", filtered)
+	}
+}
+
+// Without a mouse, everything is reached in the order in which it is read: the controls of
+// the picture, its moments, the story, and the rows of the table. A row shows its operation
+// in the picture.
+func TestPagesByKeyboard(t *testing.T) {
+	t.Parallel()
+	ctx := browsertest.Start(t)
+	if err := chromedp.Run(ctx, chromedp.EmulateViewport(1280, 800), chromedp.Navigate(written(t, "redis-get-del-race"))); err != nil {
+		t.Fatal(err)
+	}
+	names, err := browsertest.Tab(ctx, 11)
+	if want := "Copy, Moment before, Moment, Next moment, Zoom in, Zoom out, All, Story, everyone, messages"; err != nil || strings.Join(names[:10], ", ") != want || !strings.HasPrefix(names[10], "Moment 1, ") {
+		t.Errorf("%v, the focus goes to %q", err, names)
+	}
+	var order []string
+	err = chromedp.Run(ctx, chromedp.Evaluate(`[...document.querySelectorAll("a, button, input, [tabindex='0']")].filter((e) => e.tabIndex === 0 && e.getClientRects().length).map((e) => e.closest("section")?.id ?? "header")`, &order))
+	if want := "header picture story known operations"; err != nil || strings.Join(slices.Compact(order), " ") != want {
+		t.Errorf("%v, the order of focus is %q", err, slices.Compact(order))
+	}
+	if err := chromedp.Run(ctx, chromedp.Focus("#filter", chromedp.ByQuery)); err != nil {
+		t.Fatal(err)
+	}
+	names, err = browsertest.Tab(ctx, 2)
+	if err != nil || names[0] != "Table of operations" || !strings.HasPrefix(names[1], "line 2, c1 acquire: ") {
+		t.Errorf("%v, after the filter the focus goes to %q", err, names)
+	}
+	var second, moment string
+	var hidden bool
+	err = chromedp.Run(ctx, chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowUp), chromedp.KeyEvent(kb.Enter),
+		chromedp.Evaluate(`document.activeElement.closest("tr") === document.querySelectorAll("#rows tr")[1] ? [...document.activeElement.closest("tr").children].slice(1, 4).map((e) => e.textContent).join(" ") : "another row"`, &second),
+		chromedp.Evaluate(`document.querySelector("#moment").value.replace(":", "")`, &moment), chromedp.Evaluate(`document.querySelector("#now").hidden`, &hidden))
+	if err != nil || second != moment || hidden {
+		t.Errorf("%v, the second row is %q, shown: %q, hidden: %t", err, second, moment, hidden)
 	}
 }
 

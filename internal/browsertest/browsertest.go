@@ -150,7 +150,7 @@ func Look(t *testing.T, ctx context.Context, url string) {
 func Tab(ctx context.Context, n int) (names []string, err error) {
 	for range n {
 		var name string
-		const focus = `{ const e = document.activeElement; (e.labels?.[0]?.firstChild.data || e.ariaLabel || e.textContent).trim() }`
+		const focus = `{ const e = document.activeElement; ([...e.labels?.[0]?.childNodes ?? []].map((n) => n.nodeType === 3 ? n.data : "").join("") || e.ariaLabel || e.textContent).trim() }`
 		if err := chromedp.Run(ctx, chromedp.KeyEvent(kb.Tab), chromedp.Evaluate(focus, &name)); err != nil {
 			return nil, err
 		}

@@ -97,8 +97,9 @@ if (lanes) {
   story();
 }
 
-// find shows a time, as the table writes it, in the picture.
-function find(text) {
+// find shows the begin of an operation, a row of the table, in the picture.
+function find(row) {
+  const text = row[1];
   const ms = parseFloat(text) * (text.endsWith(" ms") ? 1 : 1000);
   const knots = lanes.dataset.knots.trim().split(" ").map((k) => k.split(":").map(Number));
   let x = null;
@@ -116,6 +117,7 @@ function find(text) {
   now.hidden = false;
   now.dataset.x = x;
   show(...view);
+  one("#moment").textContent = `${text}: ${row[2]} ${row[3]}`;
   lanes.scrollIntoView({ block: "nearest" });
 }
 
@@ -178,7 +180,15 @@ function draw() {
   for (const r of found.slice(drawn, drawn + part)) {
     const tr = document.createElement("tr");
     for (const text of r) tr.appendChild(document.createElement("td")).textContent = text;
-    if (lanes) tr.onclick = () => find(r[1]);
+    if (lanes) {
+      const button = document.createElement("button"); // one of them is in the order of focus; arrow keys go to the others
+      button.type = "button";
+      button.textContent = r[0];
+      button.tabIndex = body.children.length ? -1 : 0;
+      button.ariaLabel = `${one("#operations th").textContent} ${r[0]}, ${r[2]} ${r[3]}: show in the picture`;
+      tr.firstChild.replaceChildren(button);
+      tr.onclick = () => find(r);
+    }
     body.appendChild(tr);
   }
   drawn = Math.min(drawn + part, found.length);
@@ -192,6 +202,14 @@ function filter() {
   one("#rows").replaceChildren();
   draw();
 }
+one("#rows").addEventListener("keydown", (e) => {
+  const here = e.target.closest("tr"), to = { ArrowDown: here.nextSibling, ArrowUp: here.previousSibling, Home: here.parentNode.firstChild, End: here.parentNode.lastChild }[e.key];
+  if (!to) return;
+  e.preventDefault();
+  e.target.tabIndex = -1;
+  to.querySelector("button").tabIndex = 0;
+  to.querySelector("button").focus();
+});
 one("#filter").oninput = filter;
 one("#more").onclick = draw;
 draw();
