@@ -52,6 +52,22 @@ func (p *plot) states(m *moment) (list []state) {
 	return list
 }
 
+// theLock returns words for the lock, which has its name if the history has several.
+func (p *plot) theLock() string {
+	if len(p.d.locks) < 2 {
+		return "the lock"
+	}
+	return "the lock " + strconv.Quote(name(p.d.lock))
+}
+
+// ofLock returns the name of the lock of an entry or a value, if the history has several.
+func (p *plot) ofLock() string {
+	if len(p.d.locks) < 2 {
+		return ""
+	}
+	return " of " + strconv.Quote(name(p.d.lock))
+}
+
 // believes returns what a client does, or believes of the lock, after a moment.
 func (p *plot) believes(who string, m *moment) (what, tone string) {
 	prefix := ""
@@ -77,11 +93,11 @@ func (p *plot) believes(who string, m *moment) (what, tone string) {
 		}
 		switch until := g.until(m.pos); {
 		case until == 0:
-			return prefix + "believes that it holds the lock" + with, "good"
+			return prefix + "believes that it holds " + p.theLock() + with, "good"
 		case until <= m.at:
-			return prefix + "has not released the lock" + with + "; its lease ended " + p.d.units.span(m.at-until) + " ago", "bad"
+			return prefix + "has not released " + p.theLock() + with + "; its lease ended " + p.d.units.span(m.at-until) + " ago", "bad"
 		default:
-			return prefix + "believes that it holds the lock" + with + ", until " + p.d.units.exact(until), "good"
+			return prefix + "believes that it holds " + p.theLock() + with + ", until " + p.d.units.exact(until), "good"
 		}
 	}
 	var latest *op
@@ -91,7 +107,7 @@ func (p *plot) believes(who string, m *moment) (what, tone string) {
 			continue
 		}
 		if o.asks() && before(m.pos, o.over()) {
-			return prefix + "waits for the lock since " + p.d.units.exact(p.d.at(o.invoke)), tone
+			return prefix + "waits for " + p.theLock() + " since " + p.d.units.exact(p.d.at(o.invoke)), tone
 		}
 		if latest == nil {
 			latest = o
@@ -100,7 +116,7 @@ func (p *plot) believes(who string, m *moment) (what, tone string) {
 	if o := latest; o != nil {
 		switch open := before(m.pos, o.over()); {
 		case open && o.f == history.Release:
-			return prefix + "releases the lock", tone
+			return prefix + "releases " + p.theLock(), tone
 		case open:
 			return prefix + o.f + " under way", tone
 		case o.outcome == history.Info:
@@ -110,7 +126,7 @@ func (p *plot) believes(who string, m *moment) (what, tone string) {
 	if prefix != "" {
 		return strings.TrimSuffix(prefix, ": "), tone
 	}
-	return "does not hold the lock", "dim"
+	return "does not hold " + p.theLock(), "dim"
 }
 
 // keeps returns which entries a server has after a moment.
@@ -123,7 +139,7 @@ func (p *plot) keeps(server string, m *moment) (what, tone string) {
 				if p.d.queue {
 					entry = " node"
 				}
-				list = append(list, shown(s.owner()+entry))
+				list = append(list, shown(s.owner()+entry+p.ofLock()))
 			}
 		}
 	}
@@ -144,7 +160,7 @@ func (p *plot) keeps(server string, m *moment) (what, tone string) {
 	if role != "" {
 		states = append(states, role)
 	}
-	what = "no entry"
+	what = "no entry" + p.ofLock()
 	switch n := len(list); {
 	case n > 4:
 		what = strings.Join(list[:4], ", ") + ", and " + strconv.Itoa(n-4) + " more"
@@ -166,7 +182,7 @@ func (p *plot) value(m *moment) string {
 	}
 	for i := len(p.d.visits) - 1; i >= 0; i-- {
 		if v := p.d.visits[i]; v.pos <= m.pos && v.f == history.Write && v.value.Set {
-			return "has " + strconv.FormatInt(v.value.V, 10) + ", written by " + name(somebody(v.client))
+			return "has " + strconv.FormatInt(v.value.V, 10) + p.ofLock() + ", written by " + name(somebody(v.client))
 		}
 	}
 	return ""
