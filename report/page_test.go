@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/browsertest"
 )
 
 // pageOf returns the page of a history.
@@ -37,6 +38,7 @@ func TestPageIsSelfContained(t *testing.T) {
 	for _, request := range regexp.MustCompile(`(?i)(https?:)?//[a-z0-9.-]+/|<link[^>]+stylesheet|<script[^>]+src|<img|url\(|@import|fetch\(|XMLHttp`).FindAllString(page, -1) {
 		t.Errorf("it has a request: %s", request)
 	}
+	browsertest.Sources(t, page)
 	var text bytes.Buffer
 	if err := Story(&text, h, v, Options{}); err != nil {
 		t.Fatal(err)

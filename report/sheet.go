@@ -2,7 +2,9 @@ package report
 
 import (
 	"cmp"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -51,18 +53,31 @@ func Page(w io.Writer, h *history.History, verdicts []checker.Verdict, o PageOpt
 	return pageTemplate.Execute(w, newSheet(h, verdicts, o))
 }
 
-var pageTemplate = Template(runHTML, template.FuncMap{
-	"js":  func() template.JS { return template.JS(runJS) },
+var pageTemplate = Template(runHTML, runJS, template.FuncMap{
 	"pct": func(x float64) string { return fmt.Sprintf("%.3f%%", x) },
 })
 
 // Template returns the template of a page. Its text can use these templates: "head", the
-// begin of every page; "policy", by which the page loads nothing; and "style". Its function
-// "shown" makes any text fit for a page, and "name" a name in a narrow place. It panics if
-// the text is wrong.
-func Template(text string, funcs template.FuncMap) *template.Template {
-	common := template.FuncMap{"css": func() template.CSS { return template.CSS(pageCSS) }, "shown": shown, "name": name}
+// begin of every page; "policy", by which the page loads nothing and runs only its script;
+// and "style". Its function "js" is the script, "shown" makes any text fit for a page, and
+// "name" a name in a narrow place. It panics if the text is wrong.
+func Template(text, script string, funcs template.FuncMap) *template.Template {
+	common := template.FuncMap{
+		"css": func() template.CSS { return template.CSS(pageCSS) }, "js": func() template.JS { return template.JS(script) },
+		"inline": func() string { return Inline(script) }, "shown": shown, "name": name,
+	}
 	return template.Must(template.Must(template.New("page").Funcs(common).Funcs(funcs).Parse(headHTML)).Parse(text))
+}
+
+// Inline returns the part of a page's Content-Security-Policy that allows its style and its
+// script, and no others. Style attributes are allowed: without scripts they place what is in
+// the picture.
+func Inline(script string) string {
+	digest := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "style-src " + digest(pageCSS) + "; style-src-attr 'unsafe-inline'; script-src " + digest(script)
 }
 
 // sheet is the content of a page, in the order in which it is shown.

@@ -3,10 +3,14 @@ package browsertest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -157,4 +161,23 @@ func Tab(ctx context.Context, n int) (names []string, err error) {
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// Sources fails the test unless the policy of a page names the digests of its script and its
+// style, and allows nothing else to run.
+func Sources(t *testing.T, page string) {
+	t.Helper()
+	policy := regexp.MustCompile(`http-equiv="Content-Security-Policy" content="[^"]*"`).FindString(page)
+	policy = html.UnescapeString(policy)
+	for _, kind := range []string{"style", "script"} {
+		for _, part := range regexp.MustCompile(`(?s)<`+kind+`>(.*?)</`+kind+`>`).FindAllStringSubmatch(page, -1) {
+			sum := sha256.Sum256([]byte(part[1]))
+			if want := kind + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) {
+				t.Errorf("the policy has no %s", want)
+			}
+		}
+	}
+	if strings.Contains(strings.ReplaceAll(policy, "style-src-attr 'unsafe-inline'", ""), "unsafe-") {
+		t.Error("the policy allows what is unsafe")
+	}
 }

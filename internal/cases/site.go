@@ -24,7 +24,7 @@ import (
 //go:embed web/site.html
 var siteHTML string
 
-var siteTemplate = report.Template(siteHTML, template.FuncMap{"count": names.Count})
+var siteTemplate = report.Template(siteHTML, "", template.FuncMap{"count": names.Count})
 
 // site is the content of the first page of a site, which lists the cases by lesson.
 type site struct {

@@ -21,6 +21,7 @@ func TestTheFirstPageOfASite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	browsertest.Sources(t, string(text))
 	file := filepath.Join(t.TempDir(), "index.html")
 	if err := rundir.WriteFile(file, text); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,9 +40,14 @@ func TestStrangeTextsAreShownAndNeverExecuted(t *testing.T) {
 		t.Fatal(err)
 	}
 	browsertest.Look(t, ctx, "file://"+file)
+	written, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Sources(t, string(written))
 	var title, text string
 	var found []string
-	err := chromedp.Run(ctx, chromedp.Evaluate(`document.querySelectorAll("a").forEach((a) => a.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })))`, nil),
+	err = chromedp.Run(ctx, chromedp.Evaluate(`document.querySelectorAll("a").forEach((a) => a.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })))`, nil),
 		chromedp.Title(&title), chromedp.Text("#cells", &text),
 		chromedp.Evaluate(`[...document.querySelector("#lock").options].slice(1).map((o) => { const s = document.querySelector("#lock"); s.value = o.value; s.oninput(); return document.querySelector("#matches").value })`, &found))
 	if err != nil {

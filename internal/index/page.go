@@ -120,8 +120,10 @@ func Tone(result string) string {
 var (
 	//go:embed web/index.html
 	indexHTML string
+	//go:embed web/index.js
+	indexJS string
 
-	indexTemplate = report.Template(indexHTML, template.FuncMap{
+	indexTemplate = report.Template(indexHTML, indexJS, template.FuncMap{
 		"sign": Sign, "tone": Tone, "n": names.Thousands, "count": names.Count,
 		"json":    encoded,
 		"choices": choices,

@@ -25,8 +25,7 @@ var (
 	//go:embed web/list.js
 	listJS string
 
-	listTemplate = report.Template(listHTML, template.FuncMap{
-		"js":   func() template.JS { return template.JS(listJS) },
+	listTemplate = report.Template(listHTML, listJS, template.FuncMap{
 		"sign": index.Sign, "tone": index.Tone, "n": names.Thousands,
 		"link": func(page string) string { return (&url.URL{Path: "/" + page}).String() },
 	})

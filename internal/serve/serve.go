@@ -5,8 +5,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"io"
 	"io/fs"
@@ -25,6 +23,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/index"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
+	"github.com/lockcheck/lockcheck/report"
 )
 
 // Until serves the results below a directory at an address, HOST:PORT, until ctx ends;
@@ -91,14 +90,8 @@ func newHandler(dir, host string) (*handler, error) {
 // The policies of pages: nothing is loaded. The list may also ask for itself.
 var (
 	filePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-	listPolicy = "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; style-src 'unsafe-inline'; script-src '" + digest(listJS) + "'; connect-src 'self'; img-src data:"
+	listPolicy = "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " + report.Inline(listJS) + "; connect-src 'self'; img-src data:"
 )
-
-// digest returns the source in a policy that allows this script only.
-func digest(script string) string {
-	sum := sha256.Sum256([]byte(script))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range map[string]string{
