@@ -28,9 +28,9 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
 - A grant belongs to the process whose acquire got it. If a process ends with an ` + "`" + `info` + "`" + `, the next new number of its client continues it: both are one process.
   If two processes of the client ended in this way, the new number continues the later one. Nothing continues the other, nor a process that ended in another way, such as by a kill.
 - A release or an extend with a grant is about that grant; the invoke of an acquire may already name the grant. A name that no acquire has given so far may be that of any
-  acquire of its client that has no name, has no answer, or is open. If it can be one only, an ok binds the name to it; as long as it can be several, each line with that name may be about another of them.
-  An acquire may have several names. Without a grant it is about the last grant that its process has got, even if it has lost it. Grants count as released if a release by any process of the client was ok or has no answer.
-  If none is left, it is about any one grant that its client may have at the invoke, including acquires without an answer and open ones. So it is if another process of the client may have released that last grant, by a release that names none. The history
+  acquire of its client that is open, or that no line of an acquire names. Each line with such a name may be about another of them, also of several acquires with the same name.
+  Without a grant it is about the last grant that its process has got, even if it has lost it. A process has got a grant if an ok of its acquire or of an extend, or a line ` + "`" + `valid` + "`" + `, has shown it. Grants count as released if a release by any process of the client was ok or has no answer.
+  If none is left, it is about any one grant that its client may have at the invoke, including acquires without an answer and open ones. So it is if another process of the client may have released that last grant, by a release that names none (with ` + "`" + `--failed-release released` + "`" + ` also by one that failed). The history
   is valid if one choice makes it valid, and violated if every choice violates it; if that is not decided it is unknown. For an operation without an effect no choice is needed:
   an extend that failed, and a release that failed, unless ` + "`" + `--failed-release released` + "`" + ` is given.
 - A release with an ok releases once. If an earlier release had no answer, the next ok confirms it, and the hold ended at the invoke of the earlier one.
@@ -39,15 +39,15 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
 - A line ` + "`" + `valid` + "`" + ` shows that its grant was given before that line. It does not show when the hold ended (but see ` + "`" + `lease` + "`" + `).
 - A line ` + "`" + `lost` + "`" + `, an extend that failed with ` + "`" + `lost` + "`" + ` or ` + "`" + `not-held` + "`" + `, and the ` + "`" + `kill` + "`" + `, ` + "`" + `poweroff` + "`" + ` or ` + "`" + `exit` + "`" + ` of a client (a line of ` + "`" + `nemesis` + "`" + ` that names it) make the hold uncertain: from there on the
   lock may be free or held; after the extend, from its ` + "`" + `fail` + "`" + ` on. A client that died in a pause did nothing since the pause began,
-  but for what its lines with an ok show: a release or an extend with an ok in the pause shows that its hold lasted until then.
+  but for what its lines with an ok show: a release or an extend with an ok in the pause shows that its hold lasted until then. So does one between the first and the last line of a kill.
   A pause without an end line is still in force after a kill.
 - A client that died by itself (an ` + "`" + `exit` + "`" + `, or an ` + "`" + `info` + "`" + ` with the error ` + "`" + `crashed` + "`" + `) may have died right after its last sign of life. That is its last line except ` + "`" + `invoke` + "`" + ` and ` + "`" + `info` + "`" + ` lines.
   A killed client died at the kill, even if such a line comes later. Its next request after the last line of the kill begins a new life, which ends no earlier than that kill.
-- A loss is a line ` + "`" + `lost` + "`" + `, or an extend that failed with ` + "`" + `lost` + "`" + ` or ` + "`" + `not-held` + "`" + `. A loss with a grant ends only that grant. It ends no other permit, and nothing if the grant was released before.
+- A loss is a line ` + "`" + `lost` + "`" + `, or an extend that failed with ` + "`" + `lost` + "`" + ` or ` + "`" + `not-held` + "`" + `. A loss with a grant ends only that grant; with a name that no acquire has given, any that may have it. It ends no other permit, and nothing if the grant was released before.
 - A loss without a grant ends all that its process holds of the lock, including holds that it continued after an ` + "`" + `info` + "`" + `. If there are none, it ends all that its client may have of the lock.
 - A reentrant lock is one entry in its store. The loss of a grant that its process holds ends all that the process holds, at once. So does its client's death, and a failed release that found the lock gone.
   The loss of an acquire without an answer may do the same, because its process may have got it, and then all that it holds is the same entry.
-  A process holds a grant if an ok, or a line ` + "`" + `valid` + "`" + `, has confirmed it, no release of it had an ok or no answer, and no earlier loss or death ended it.
+  A process holds a grant if an ok, or a line ` + "`" + `valid` + "`" + `, has confirmed it, no release of it had an ok or no answer, and no loss or death after its answer ended it (nor one before, if that was of its entry).
   A grant that was lost with its entry is not lost a second time.
 - Events of a grant come after its answer, so a loss ends no open acquire of its own process. A reentrant lock is the exception: an acquire of the same process that has no answer when the entry is lost
   may have been granted before, and lost with the entry. From the loss on it may be over, whatever its answer says. If its answer has the token of that entry, it used the entry: it was granted before the entry was lost, and ends together with all other holds of the entry.
@@ -62,7 +62,7 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
   - no acquire is ok (for a register: no read or write is ok);
   - no grant has a token (models with tokens);
   - no acquire that is ok has a line ` + "`" + `queued` + "`" + ` (` + "`" + `fifo-mutex` + "`" + `);
-  - no grant says how long it is valid, or all times are 0 (` + "`" + `lease` + "`" + `; a ` + "`" + `valid_until` + "`" + ` of 0 says nothing).
+  - no grant says how long it is valid, or all times are 0 (` + "`" + `lease` + "`" + `; a ` + "`" + `valid_until` + "`" + ` of 0 says nothing). Only releases and extends are judged then.
 
   A release or an extend that is ok, of a client that never held, is violated even then (` + "`" + `mutex` + "`" + ` has no extend).
 - Locks with different names are judged separately.

@@ -109,8 +109,8 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 		if !m.named { // else it is a grant without an answer
 			j.drop(hand, none, asks, pos, pos)
 		}
-		for _, n := range hand.unsure {
-			if n != asks && j.holds[n].joint == 0 {
+		for _, n := range slices.Concat(hand.sure, hand.unsure) {
+			if n != asks && j.holds[n].joint == 0 && (j.holds[n].uncertain() || m.named && !j.holds[n].named && j.holds[n].certain()) {
 				j.vanish(n, pos)
 			}
 		}

@@ -1439,6 +1439,15 @@ var modelSpecs = []modelSpec{
 		c1 release ok
 		c2 acquire
 		c2 acquire ok grant=1`, `violated 1,2: c1 released the lock (line 2), and had never held it.`},
+	{"owner-mutex", "a loss with an unknown name may be of what an extend has shown", `
+		c1 acquire
+		c1 acquire info
+		c1' extend grant=9
+		c1' extend ok grant=9
+		c1'' acquire grant=2
+		c2 acquire
+		c1' lost grant=9
+		c2 acquire ok grant=3`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
