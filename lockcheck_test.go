@@ -50,7 +50,7 @@ func TestRepaired(t *testing.T) { testRepaired(t) }
 func TestRedsync(t *testing.T)  { testRedsync(t) }
 
 func TestRenews(t *testing.T) {
-	lockcheck.Test(t, lockcheck.Redis(1), watchdog(false), lockcheck.Renews(), lockcheck.Promise("exclusion", "lease-exclusion", "ownership"),
+	lockcheck.Test(t, lockcheck.Redis(1), watchdog, lockcheck.Renews(), lockcheck.Promise("exclusion", "lease-exclusion", "ownership"),
 		lockcheck.Faults("none", "server-pause"), lockcheck.Runs(runs(30)), long)
 }
 
@@ -84,8 +84,11 @@ var failing = map[string]func(*testing.T){
 	"a release of two requests": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), readsFirst, lockcheck.Promise("ownership"), lockcheck.Faults("pause"), long)
 	},
+	"a takeover by two requests": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), takesOver, lockcheck.Promise("ownership"), lockcheck.Faults("pause"), lockcheck.Clients(2), long)
+	},
 	"it never renews": func(t *testing.T) {
-		lockcheck.Test(t, lockcheck.Redis(1), watchdog(true), lockcheck.Renews(), lockcheck.Promise("exclusion"), lockcheck.Faults("none"), long)
+		lockcheck.Test(t, lockcheck.Redis(1), neverRenews, lockcheck.Renews(), lockcheck.Promise("exclusion"), lockcheck.Faults("none"), long)
 	},
 	"it is correct where it is shorter": func(t *testing.T) {
 		lock := naive
@@ -331,6 +334,13 @@ func TestFlagsOfZero(t *testing.T) {
 func TestAReleaseOfTwoRequests(t *testing.T) {
 	t.Parallel()
 	has(t, fail(t, t.TempDir(), "a release of two requests"), "ownership is violated in", "between the GET and the DEL of its release")
+}
+
+// A pause strikes between two requests that a lock makes only when it finds an entry which
+// is over.
+func TestATakeoverOfTwoRequests(t *testing.T) {
+	t.Parallel()
+	has(t, fail(t, t.TempDir(), "a takeover by two requests"), "ownership is violated in", "between the GET and the SET of its acquire")
 }
 
 // With critical sections longer than a lease, a lock that does not renew breaks.

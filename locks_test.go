@@ -60,6 +60,45 @@ func readsFirst(e *lockcheck.Env) (lockcheck.Lock, error) {
 	return l, err
 }
 
+// takesOver is owned with entries that never expire: their value says until when they count. A
+// client that reads one which is over writes its own, by a second command.
+func takesOver(e *lockcheck.Env) (lockcheck.Lock, error) {
+	c := redis.NewClient(&redis.Options{Addr: e.Addr(0), Dialer: e.DialContext, MaxRetries: -1})
+	l, err := ownedBy(e, c)
+	l.Try = nil
+	l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
+		until := time.Now().Add(e.Lease())
+		value := fmt.Sprint(until.UnixMilli(), " ", e.Client(), "-", e.Rand().Uint64())
+		ok, err := c.SetNX(ctx, name, value, 0).Result()
+		if err == nil && !ok {
+			err = takeOver(ctx, c, name, value)
+		}
+		return lockcheck.Grant{Until: until, Release: func(ctx context.Context) error {
+			n, err := release.Run(ctx, c, []string{name}, value).Int()
+			if err == nil && n == 0 {
+				err = errNotOurs
+			}
+			return err
+		}}, err
+	}
+	return l, err
+}
+
+func takeOver(ctx context.Context, c *redis.Client, name, value string) error {
+	got, err := c.Get(ctx, name).Result()
+	if errors.Is(err, redis.Nil) {
+		return errTaken
+	}
+	over := int64(0)
+	if fmt.Sscan(got, &over); err == nil && time.Now().UnixMilli() <= over {
+		err = errTaken
+	}
+	if err != nil {
+		return err
+	}
+	return c.Set(ctx, name, value, 0).Err()
+}
+
 // watched is owned on a master that Sentinels watch over.
 func watched(e *lockcheck.Env) (lockcheck.Lock, error) {
 	return ownedBy(e, redis.NewFailoverClient(&redis.FailoverOptions{
@@ -96,10 +135,27 @@ func ownedBy(e *lockcheck.Env, c *redis.Client) (lockcheck.Lock, error) {
 	}, nil
 }
 
-// watchdog is owned with a task that renews the lease each T/3; never: it does not.
-func watchdog(never bool) func(*lockcheck.Env) (lockcheck.Lock, error) {
-	return func(e *lockcheck.Env) (lockcheck.Lock, error) {
+// watchdog is owned with a task that renews the lease each T/3.
+func watchdog(e *lockcheck.Env) (lockcheck.Lock, error) { return renews(owned)(e) }
+
+// neverRenews is watchdog with a task that does nothing.
+func neverRenews(e *lockcheck.Env) (lockcheck.Lock, error) {
+	return renews(func(e *lockcheck.Env) (lockcheck.Lock, error) {
 		l, err := owned(e)
+		acquire := l.Acquire
+		l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
+			g, err := acquire(ctx, name)
+			g.Extend = func(context.Context) (time.Time, error) { return time.Time{}, nil }
+			return g, err
+		}
+		return l, err
+	})(e)
+}
+
+// renews adds a task to a lock that extends it each T/3.
+func renews(factory func(*lockcheck.Env) (lockcheck.Lock, error)) func(*lockcheck.Env) (lockcheck.Lock, error) {
+	return func(e *lockcheck.Env) (lockcheck.Lock, error) {
+		l, err := factory(e)
 		acquire := l.Acquire
 		l.Try = nil
 		l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
@@ -116,9 +172,7 @@ func watchdog(never bool) func(*lockcheck.Env) (lockcheck.Lock, error) {
 						return
 					case <-time.After(e.Lease() / 3):
 					}
-					if !never {
-						extend(life)
-					}
+					extend(life)
 				}
 			}()
 			g.Extend = nil

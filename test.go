@@ -271,22 +271,23 @@ func (x *suite) batch(f faults.Fault, limit time.Duration) *explore.Settings {
 	return s
 }
 
-// learn learns from two runs without faults how many requests the lock's operations have.
-// It fails the test if an acquire fails there by an error that Refused does not know: the
-// error may be the no of the lock.
+// learn learns from three runs which requests the lock's operations have. It fails the test
+// if an acquire fails without faults by an error that Refused does not know: the error may
+// be the no of the lock.
 func (x *suite) learn() {
 	x.t.Helper()
 	s := x.batch(faults.Fault{}, 0)
 	s.Seed = 1 // whatever the test's: a run alone, with its own seed, must have the same points
 	alone := *s
 	alone.Clients = explore.Exactly(1)
-	steps, points, j, err := bubble.Steps(x.t, x.factory, alone.Plan(0), s.Plan(0))
+	learned, err := bubble.Learn(x.t, x.factory, alone.Plan(0), s.Plan(0))
 	if err != nil {
 		x.t.Fatalf("lockcheck: %v", err)
 	}
-	x.lock.Steps, x.points = steps, points
-	for i := range j.History.Entries {
-		e := &j.History.Entries[i]
+	x.lock.Steps, x.points = learned.Usual, learned.Points
+	crowded := learned.Crowded.History.Entries
+	for i := range crowded {
+		e := &crowded[i]
 		if e.Type == history.Info && e.F == history.Acquire && e.Error != history.ErrTimeout && !strings.Contains(e.Text, context.DeadlineExceeded.Error()) {
 			x.t.Fatalf("lockcheck: an acquire of %s failed although nothing was wrong: %q. If that says for certain that somebody else holds the lock, let Refused return true for it. Else each such acquire counts as one that may have succeeded", e.Client, e.Text)
 		}

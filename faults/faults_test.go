@@ -238,6 +238,10 @@ func TestPoints(t *testing.T) {
 	other.Client = "c2"
 	later := at(faults.Point{Request: 1})
 	later.Acquisition = 3
+	sends := reached(7, false, false)
+	sends.Command = "SET"
+	rare, earlier, tooLate := at(faults.Point{Command: "SET"}), at(faults.Point{Command: "SET"}), at(faults.Point{Command: "SET"})
+	earlier.Acquisition, tooLate.Acquisition = 1, 3
 	for _, tt := range []struct {
 		name    string
 		p       faults.Point
@@ -254,6 +258,11 @@ func TestPoints(t *testing.T) {
 		{"also after it", at(faults.Point{Request: 2, After: true}), reached(1, true, true), 1, true},
 		{"unless the request is exact", at(faults.Point{Request: 2, Exact: true}), reached(1, false, true), 1, false},
 		{"an exact request that comes", at(faults.Point{Request: 2, Exact: true}), reached(2, false, false), 1, true},
+		{"a command", rare, sends, 2, true},
+		{"another command", at(faults.Point{Command: "DEL"}), sends, 2, false},
+		{"after a command is not before it", at(faults.Point{Command: "SET", After: true}), sends, 2, false},
+		{"a command in a later critical section", earlier, sends, 2, true},
+		{"a command in an earlier critical section", tooLate, sends, 2, false},
 		{"another client", other, reached(1, false, false), 2, false},
 		{"another critical section", later, reached(1, false, false), 2, false},
 		{"a point at ok is not reached by a request", at(faults.Point{OK: true, After: true}), reached(2, true, true), 2, false},

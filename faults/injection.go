@@ -17,16 +17,19 @@ type Injection struct {
 	Entry     int           `json:"entry,omitempty"`     // of an operator: which entry of the server, from 0, the oldest first
 }
 
-// Point is a point in one operation of one client. Exactly one of Request, Last and OK
-// is set.
+// Point is a point in one operation of one client. Exactly one of Request, Last, OK and
+// Command is set.
 type Point struct {
 	Client      string `json:"client"`            // the client whose operation it is
 	Acquisition int    `json:"acquisition"`       // which of the client's critical sections, from 1
 	Op          string `json:"op"`                // name of the operation: acquire, release, write, …
 	After       bool   `json:"after,omitempty"`   // after the answer came and before the lock sees it; else before the request is sent
-	Request     int    `json:"request,omitempty"` // which request of the operation, from 1; exactly one of request, last and ok is set
+	Request     int    `json:"request,omitempty"` // which request of the operation, from 1; exactly one of request, last, ok and command is set
 	Last        bool   `json:"last,omitempty"`    // the last request of an undisturbed operation; after: as many answers have come
 	OK          bool   `json:"ok,omitempty"`      // after the operation has succeeded
+	// Command: the first request with this command and its options, such as "SET NX", in that
+	// critical section or a later one. Most operations do not have this request.
+	Command string `json:"command,omitempty"`
 	// Exact: at that request only, even if an undisturbed operation has fewer requests.
 	// Otherwise a request that the operation lacks means its last one.
 	Exact bool `json:"exact,omitempty"`
@@ -55,8 +58,10 @@ func (p Point) String() string {
 	switch {
 	case p.OK:
 		return p.Client + " " + p.Op + ": after ok"
-	case p.Request == 0:
+	case p.Last && p.Request == 0:
 		return p.Client + " " + p.Op + ": " + when + " last"
+	case p.Request == 0:
+		return p.Client + " " + p.Op + ": " + when + " " + p.Command
 	default:
 		return p.Client + " " + p.Op + ": " + when + " request " + strconv.Itoa(p.Request) + comma + p.Sends + after + p.Sent
 	}
@@ -66,10 +71,15 @@ func (p Point) String() string {
 // requests the operation has when undisturbed: a point at a request that it lacks means
 // its last one.
 func (p Point) At(reached Point, steps int) bool {
-	if p.Client != reached.Client || p.Op != reached.Op || p.Acquisition != reached.Acquisition || p.After != reached.After {
+	if p.Client != reached.Client || p.Op != reached.Op || p.After != reached.After {
 		return false
 	}
+	if p.Command != "" {
+		return p.Command == reached.Command && p.Acquisition <= reached.Acquisition
+	}
 	switch {
+	case p.Acquisition != reached.Acquisition:
+		return false
 	case p.OK || reached.OK:
 		return p.OK && reached.OK
 	case p.Last || p.Request > steps && !p.Exact:

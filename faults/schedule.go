@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -25,8 +26,10 @@ type Scope struct {
 // Random draws a schedule of Count faults of one kind. Half of them start at a point of
 // a random client's operations, the others at a time. After the first, every second one
 // on average comes soon after the one before: two faults that break something together
-// mostly do so within one lease. Where there are several servers, every second fault of
-// servers or links strikes several of them at once; an operator acts on one.
+// mostly do so within one lease. If a fault of a client or its link waits for a command, a
+// holder is struck before, for longer than a lease: most such requests come only then.
+// Where there are several servers, every second fault of servers or links strikes several
+// of them at once; an operator acts on one.
 func Random(s Scope, draw func(n int64) int64) []Injection {
 	if len(s.Kinds) == 0 || s.Count == 0 && !s.Busy {
 		return nil
@@ -60,15 +63,30 @@ func Random(s Scope, draw func(n int64) int64) []Injection {
 		default:
 			in.At = time.Duration(draw(int64(s.Length)))
 		}
-		if f.Draw != nil {
-			f.Draw(&in, s.Lease, draw)
+		if in.Point != nil && in.Point.Command != "" && (f.On == OnClient || f.On == OnLink) && len(s.Clients) > 1 {
+			holder := take(s.Clients, int64(slices.Index(s.Clients, client))+1+draw(int64(len(s.Clients)-1)), 1)[0]
+			at := &Point{Client: holder, Acquisition: in.Point.Acquisition, Op: history.Acquire, OK: true, After: true}
+			schedule = append(schedule, s.injections(Injection{Fault: f.Name, Point: at}, f, holder, first, s.Lease*11/10, draw)...)
 		}
-		for _, on := range s.targets(f, client, first, draw) {
-			in.On = on
-			schedule = append(schedule, in)
-		}
+		schedule = append(schedule, s.injections(in, f, client, first, 0, draw)...)
 	}
 	return schedule
+}
+
+// injections returns an injection for each target, with a duration, if it has one, of at
+// least that much.
+func (s *Scope) injections(in Injection, f Fault, client string, first int64, least time.Duration, draw func(int64) int64) (list []Injection) {
+	if f.Draw != nil {
+		f.Draw(&in, s.Lease, draw)
+	}
+	if in.For > 0 {
+		in.For = max(in.For, least)
+	}
+	for _, on := range s.targets(f, client, first, draw) {
+		in.On = on
+		list = append(list, in)
+	}
+	return list
 }
 
 // targets draws the targets of a fault: a client, servers from the first on, or the

@@ -50,8 +50,18 @@ func (p *Point) validate(clients []string) error {
 		return fmt.Errorf("a point in %q: the operations are %s", p.Op, strings.Join(ops, ", "))
 	case p.Acquisition < 1:
 		return fmt.Errorf("a point in critical section %d of %s: the first is 1", p.Acquisition, p.Client)
-	case p.OK && (p.Op != history.Acquire || p.Last || p.Request != 0), !p.OK && p.Last == (p.Request > 0), p.Request < 0:
-		return fmt.Errorf("a point of %s in its %s must be at one request, at the last, or after an acquire's ok", p.Client, p.Op)
+	case p.OK && p.Op != history.Acquire, p.Request < 0, p.kinds() != 1:
+		return fmt.Errorf("a point of %s in its %s must be at one request, at the last, at a command, or after an acquire's ok", p.Client, p.Op)
 	}
 	return nil
+}
+
+// kinds returns how many of the fields that place a point are set.
+func (p *Point) kinds() (n int) {
+	for _, is := range []bool{p.Request != 0, p.Last, p.OK, p.Command != ""} {
+		if is {
+			n++
+		}
+	}
+	return n
 }

@@ -28,6 +28,7 @@ type client struct {
 	resumed  chan struct{} // closed at the end of the next pause; nil: nobody waits
 	onResume []func()      // what happens then, in the scheduler's turn
 
+	asked  []string       // the commands of its operation, if the run is watched; of the scheduler
 	grants map[int]*lease // not released yet, by their acquires; of the scheduler
 
 	own userlock.Lock // nil: not made yet
@@ -118,6 +119,13 @@ func (c *client) whenRunning(f func()) {
 		return
 	}
 	f()
+}
+
+// note notes the end of an operation, if the run is watched.
+func (c *client) note(op string, err error) {
+	if list := c.world.watched; list != nil {
+		*list = append(*list, operation{op, c.asked, err == nil})
+	}
 }
 
 // connected reports whether the client has ever made a connection.

@@ -1,6 +1,9 @@
 package bubble
 
 import (
+	"crypto/sha1"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/internal/sim"
@@ -26,16 +29,40 @@ func (c *redisCodec) take(data []byte, ask func(sim.WireRequest)) error {
 		if err != nil || !ok {
 			return err
 		}
-		ask(sim.WireRequest{Name: command(strings.ToUpper(words[0])), Library: wire.IsHandshake(words), Words: words})
+		ask(sim.WireRequest{Name: command(words), Library: wire.IsHandshake(words), Words: words})
 	}
 }
 
 func (c *redisCodec) answer(a sim.WireAnswer) []byte { return a.Data }
 
-// command is the name of a Redis command.
-type command string
+// command is a Redis command.
+type command []string
 
-func (c command) String() string { return string(c) }
+// String returns its name.
+func (c command) String() string { return strings.ToUpper(c[0]) }
+
+// Form implements sim.Command: a script is told from others by its text, and other commands
+// by conditions such as NX.
+func (c command) Form() string {
+	name := c.String()
+	if strings.HasPrefix(name, "EVAL") && len(c) > 1 {
+		return fmt.Sprintf("%s %x", name, sha1.Sum([]byte(c[1])))
+	}
+	for i := 3; i < len(c); i++ {
+		if word := strings.ToUpper(c[i]); slices.Contains([]string{"NX", "XX", "GT", "LT"}, word) {
+			name += " " + word
+		}
+	}
+	return name
+}
+
+// formOf returns the form of any command.
+func formOf(name fmt.Stringer) string {
+	if c, ok := name.(sim.Command); ok {
+		return c.Form()
+	}
+	return name.String()
+}
 
 // zkCodec is that of ZooKeeper. Requests are answered in order.
 type zkCodec struct {

@@ -267,6 +267,9 @@ func (x *conn) send(data []byte, late bool) {
 	ask := func(r sim.WireRequest) {
 		r.Late = late && !r.Library
 		x.client.world.unseen = x.client.world.unseen || r.Late
+		if x.client.world.watched != nil && !r.Library && !r.Late {
+			x.client.asked = append(x.client.asked, formOf(r.Name))
+		}
 		x.far.Ask(r)
 	}
 	if err := x.codec.take(data, ask); err != nil {

@@ -53,10 +53,10 @@ type World struct {
 	waits bool        // the scheduler does
 	wants []func()    // the result of take; its memory serves all instants
 
-	asked   map[string][]int // how many requests the operations that succeeded had, by name
-	unseen  bool             // a grant has no entry that is known, or an entry no operation: what the servers show says nothing
-	mistake error            // of the user's code, at the end of the run
-	beats   atomic.Int64     // how often the scheduler has waited
+	watched *operations  // of the run, for Learn; else nil
+	unseen  bool         // a grant has no entry that is known, or an entry no operation: what the servers show says nothing
+	mistake error        // of the user's code, at the end of the run
+	beats   atomic.Int64 // how often the scheduler has waited
 }
 
 // ask is a wish of the code outside. Those of one instant are done in the order of their
@@ -86,9 +86,8 @@ func Lock(name string, store catalogue.Store, nodes, replicas int) *catalogue.Lo
 // Reset prepares a run.
 func (w *World) Reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	*w = World{
-		t: w.t, make: w.make, lua: w.lua, cfg: cfg, observer: o, seed: d.Seed,
+		t: w.t, make: w.make, lua: w.lua, watched: w.watched, cfg: cfg, observer: o, seed: d.Seed,
 		fronts: map[string]sim.Front{}, addrs: map[string]string{}, names: map[string]string{}, sentinels: map[string]*sentinel{},
-		asked: map[string][]int{},
 	}
 	w.listen()
 	w.World = sim.New(cfg, o, d)
@@ -263,7 +262,6 @@ type host interface {
 	EntriesEnd(acquire int) time.Duration
 	Entered(acquire int) bool
 	Op() env.Op
-	Asked() int
 }
 
 // locker is a locks.Locker: a task waits in it while the user's code runs in a
@@ -297,6 +295,7 @@ func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lo
 		left = longest
 	}
 	acquire := l.host.Op().Index
+	l.client.asked = nil
 	var grant userlock.Grant
 	var err error
 	var from origin
@@ -316,6 +315,7 @@ func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lo
 	if err == nil && !l.client.connected() {
 		err = &userlock.Misuse{Words: what + " succeeded, and this client has made no connection: the factory has to make one for each client, with its Env"}
 	}
+	l.client.note(history.Acquire, err)
 	if err = l.check(err); err != nil {
 		if !locks.IsDefinite(err) {
 			l.client.abandon(from)
@@ -323,7 +323,6 @@ func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lo
 		return nil, err
 	}
 	w := l.client.world
-	w.asked[history.Acquire] = append(w.asked[history.Acquire], l.host.Asked())
 	w.unseen = w.unseen || w.cfg.Lock.Store == catalogue.StoreRedis && !l.host.Entered(acquire)
 	x := &lease{locker: l, name: name, acquire: acquire, Grant: grant, released: make(chan struct{})}
 	l.client.grants[acquire] = x
@@ -437,11 +436,9 @@ func (x *lease) Extend(context.Context) error {
 func (x *lease) Release(context.Context) error {
 	x.once.Do(func() { close(x.released) })
 	delete(x.locker.client.grants, x.acquire)
+	x.locker.client.asked = nil
 	err := x.call("Release", x.Grant.Release)
-	if err == nil {
-		asked := x.locker.client.world.asked
-		asked[history.Release] = append(asked[history.Release], x.locker.host.Asked())
-	}
+	x.locker.client.note(history.Release, err)
 	return err
 }
 

@@ -352,6 +352,9 @@ func (p *Plan) validate() error {
 		if err := in.Validate(p.Clients, layout.Stores(), layout.Sentinels); err != nil {
 			return err
 		}
+		if in.Point != nil && in.Point.Command != "" && !env.IsVirtual(p.On) {
+			return fmt.Errorf("%s: a point at a command is possible in virtual time only", in.Fault)
+		}
 	}
 	return nil
 }

@@ -36,9 +36,6 @@ func (h *host) Beside(until time.Duration, begin func(*Waker)) bool {
 	return x.ended
 }
 
-// Asked returns how many requests the operation of the running task has sent.
-func (h *host) Asked() int { return h.sched.current.operation.requests }
-
 // opIndex returns the index of the operation that a request belongs to: the running one,
 // or the last. What the lock sends while its client uses the resource belongs to the
 // acquire of the grant. 0: there was none.

@@ -37,6 +37,13 @@ type numberedRequest struct {
 	sends     fmt.Stringer // its command
 }
 
+// Command is a command of code outside.
+type Command interface {
+	fmt.Stringer
+	// Form returns the command with what tells it from others of its name, such as "SET NX".
+	Form() string
+}
+
 // beginRequest counts a request of the running task and announces the point before it.
 func (h *host) beginRequest(sends fmt.Stringer) numberedRequest {
 	o := h.sched.current.operation
@@ -90,6 +97,10 @@ func (h *host) pointOf(r *numberedRequest, after bool) faults.Point {
 	p := faults.Point{Client: h.name, Acquisition: o.Acquisition, Op: o.kind, After: after, Request: r.n, Last: r.last}
 	if r.sends != nil {
 		p.Sends = r.sends.String()
+		p.Command = p.Sends
+		if c, ok := r.sends.(Command); ok {
+			p.Command = c.Form()
+		}
 	}
 	if !after && o.sent != nil && o.answered == r.n-1 {
 		p.Sent = o.sent.String()
