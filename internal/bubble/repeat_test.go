@@ -2,16 +2,20 @@ package bubble_test
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/bubble"
 	"github.com/lockcheck/lockcheck/internal/bubble/bubbletest"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
+	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/userlock"
 )
 
@@ -83,3 +87,35 @@ func newZooKeeper(s userlock.Site) (bubbletest.Lock, error) {
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
+
+// Errors of several servers that come at one instant come in an order that chance decides:
+// the history has them in another.
+func TestErrorsOfSeveralServersHaveAnOrder(t *testing.T) {
+	bubble.Seedable(t)
+	orders := [][]string{{"b", "a", "c"}, {"c", "b", "a"}}
+	var texts []string
+	for _, order := range orders {
+		l := bubbletest.Library{Lock: bubble.Lock("errors", catalogue.StoreRedis, 1, 0)}
+		l.New = func(userlock.Site) (bubbletest.Lock, error) {
+			return bubbletest.Lock{
+				Acquire: func(context.Context, string) (func(context.Context) error, error) {
+					return nil, fmt.Errorf("no majority:\n%s", strings.Join(order, "\n"))
+				},
+				Close: func() {},
+			}, nil
+		}
+		j, _, err := harness.Simulate(l.Simulator(t), l.Settings(nil).Plan(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range j.History.Entries {
+			if e.Type == history.Info && e.Client != "" {
+				texts = append(texts, e.Text)
+				break
+			}
+		}
+	}
+	if len(texts) != 2 || texts[0] != texts[1] || texts[0] != "no majority:\na\nb\nc" {
+		t.Errorf("the texts are %q", texts)
+	}
+}

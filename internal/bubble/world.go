@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -336,16 +337,37 @@ func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lo
 // Close implements locks.Locker.
 func (l *locker) Close(context.Context) error { return nil }
 
-// check ends the run if err is a mistake in the user's code.
+// check ends the run if err is a mistake in the user's code. The error that it returns has
+// lines in order.
 func (l *locker) check(err error) error {
 	if l.left {
 		err = &userlock.Misuse{Words: "the lock has ended the goroutine that called it (runtime.Goexit, t.FailNow)"}
 	}
 	if m, ok := errors.AsType[*userlock.Misuse](err); ok {
 		l.client.world.Abort(fmt.Errorf("%s: %w", l.client.name, m))
+	} else if err != nil && strings.Contains(err.Error(), "\n") {
+		err = &orderedError{err}
 	}
 	return err
 }
+
+// orderedError is an error whose lines are in order, after one that ends with a colon.
+// Libraries that ask several servers join their errors in the order in which they come.
+// Chance decides it if they come at one instant: a context ends those made from it in the
+// order of a map's keys.
+type orderedError struct{ error }
+
+func (e *orderedError) Error() string {
+	lines := strings.Split(strings.TrimRight(e.error.Error(), "\n"), "\n")
+	if strings.HasSuffix(lines[0], ":") {
+		slices.Sort(lines[1:])
+	} else {
+		slices.Sort(lines)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (e *orderedError) Unwrap() error { return e.error }
 
 // run lets f run outside, and returns true when it has ended. Its context ends after
 // limit. It returns false if f goes on long after that.
