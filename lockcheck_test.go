@@ -87,6 +87,12 @@ var failing = map[string]func(*testing.T){
 	"a takeover by two requests": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), takesOver, lockcheck.Promise("ownership"), lockcheck.Faults("pause"), lockcheck.Clients(2), long)
 	},
+	"it extends any key": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), extendsAny, lockcheck.Promise("lease-exclusion"), lockcheck.Faults("pause"), long)
+	},
+	"it renews any key": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), renews(extendsAny), lockcheck.Renews(), lockcheck.Promise("lease-exclusion"), lockcheck.Faults("pause"), lockcheck.Runs(300), long)
+	},
 	"it never renews": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), neverRenews, lockcheck.Renews(), lockcheck.Promise("exclusion"), lockcheck.Faults("none"), long)
 	},
@@ -341,6 +347,15 @@ func TestAReleaseOfTwoRequests(t *testing.T) {
 func TestATakeoverOfTwoRequests(t *testing.T) {
 	t.Parallel()
 	has(t, fail(t, t.TempDir(), "a takeover by two requests"), "ownership is violated in", "between the GET and the SET of its acquire")
+}
+
+// An extend or a renewal that says yes after another client got the lock gives its client a
+// lease, too.
+func TestARenewalOfAnotherClientsEntry(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"it extends any key", "it renews any key"} {
+		has(t, fail(t, t.TempDir(), name), "lease-exclusion is violated in")
+	}
 }
 
 // With critical sections longer than a lease, a lock that does not renew breaks.

@@ -99,6 +99,26 @@ func takeOver(ctx context.Context, c *redis.Client, name, value string) error {
 	return c.Set(ctx, name, value, 0).Err()
 }
 
+// extendsAny is owned with an extend that does not look whose key it is.
+func extendsAny(e *lockcheck.Env) (lockcheck.Lock, error) {
+	c := redis.NewClient(&redis.Options{Addr: e.Addr(0), Dialer: e.DialContext, MaxRetries: -1})
+	l, err := ownedBy(e, c)
+	acquire := l.Acquire
+	l.Try = nil
+	l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
+		g, err := acquire(ctx, name)
+		g.Extend = func(ctx context.Context) (time.Time, error) {
+			ok, err := c.PExpire(ctx, name, e.Lease()).Result()
+			if err == nil && !ok {
+				err = errNotOurs
+			}
+			return time.Time{}, err
+		}
+		return g, err
+	}
+	return l, err
+}
+
 // watched is owned on a master that Sentinels watch over.
 func watched(e *lockcheck.Env) (lockcheck.Lock, error) {
 	return ownedBy(e, redis.NewFailoverClient(&redis.FailoverOptions{

@@ -58,7 +58,7 @@ func (h *host) tell(r *numberedRequest, after bool) {
 	}
 }
 
-// entryEnd is when an entry of a grant ends.
+// entryEnd is when an entry of a grant ends, as its client sees it.
 type entryEnd struct {
 	acquire     int
 	server, key string
@@ -74,6 +74,11 @@ func (h *host) noteEnd(acquire int, server, key string, until time.Duration) {
 		}
 	}
 	h.ends = append(h.ends, entryEnd{acquire, server, key, until, false})
+}
+
+// hadEntry reports whether requests for the grant of this acquire have made an entry.
+func (h *host) hadEntry(acquire int, server, key string) bool {
+	return slices.ContainsFunc(h.ends, func(e entryEnd) bool { return e.acquire == acquire && e.server == server && e.key == key })
 }
 
 // noteGone notes that the entry of a key is not there any more.

@@ -139,7 +139,8 @@ func (s *server) eachWire(f func(*conn)) {
 
 // noteEnd notes until when a client may believe in an entry that a request of code
 // outside has just made or prolonged: it knows when it has sent that request, or which
-// instant it has named. What the server's clock shows it does not know.
+// instant it has named. What the server's clock shows it does not know, nor whose entry it
+// has prolonged after it has lost its own.
 func (s *server) noteEnd(f *model.Effect) {
 	switch f.Kind {
 	case model.Removed, model.Expired, model.Lost, model.Evicted, model.Overwritten:
@@ -151,9 +152,13 @@ func (s *server) noteEnd(f *model.Effect) {
 	if m == nil || f.By != m.op || f.Kind == model.Removed {
 		return
 	}
-	maker := f.Maker
-	if f.Kind == model.Overwritten {
-		maker = f.By
+	client, acquire := m.conn.client, m.wired.grant
+	switch {
+	case f.Kind == model.Created || f.Kind == model.Overwritten:
+	case client.hadEntry(f.Maker, s.name, f.Key):
+		acquire = f.Maker
+	case !client.hadEntry(acquire, s.name, f.Key):
+		return
 	}
 	until := never
 	if due, ok := s.redis.Due(f.Key); ok && slices.Contains(m.wired.instants, f.Key) {
@@ -161,6 +166,6 @@ func (s *server) noteEnd(f *model.Effect) {
 	} else if ok {
 		until = m.wired.from + due - s.wall()
 	}
-	m.conn.client.noteEnd(maker, s.name, f.Key, until)
-	m.wired.noted = maker
+	client.noteEnd(acquire, s.name, f.Key, until)
+	m.wired.noted = acquire
 }

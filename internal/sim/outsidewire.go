@@ -54,7 +54,7 @@ type WireHello struct {
 // WireAnswer is one message of a server.
 type WireAnswer struct {
 	Data      []byte // of a Redis server or a Sentinel
-	Prolonged int    // the acquire whose entry the request has prolonged; 0: none
+	Prolonged int    // the acquire whose entry the request has prolonged, as its client sees it; 0: none
 
 	// Of a member of an ensemble:
 	Event   zookeeper.Event // of a watch; its Type is 0 in an answer
@@ -72,7 +72,8 @@ type wired struct {
 	from     time.Duration // when it was sent
 	instants []string      // the keys that it lets end at an instant of the client's clock
 	timeout  bool          // it has waited for its answer until its timeout
-	noted    int           // the acquire whose entry it has prolonged; 0: none
+	grant    int           // the acquire of the grant that it is for; 0: none
+	noted    int           // the acquire whose entry it has made or prolonged, as its client sees it; 0: none
 	point    numberedRequest
 }
 
@@ -104,6 +105,8 @@ func (x *Wire) Ask(r WireRequest) {
 	}
 	if r.Late {
 		m.op = 0
+	} else if c.operation != nil {
+		m.wired.grant = c.operation.Acquire
 	}
 	if o := c.operation; o != nil && !r.Library && !r.Late {
 		o.requests++
