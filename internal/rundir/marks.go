@@ -33,6 +33,8 @@ var (
 		VerdictFile: {"verdict", "{", []string{`"properties":`}},
 		StoryFile:   {"story", "", []string{" seed "}},
 		PageFile:    Page,
+
+		MessagesFile: {"messages of a run", `{"messages":`, []string{`{"messages":`}},
 	}
 )
 
