@@ -110,13 +110,17 @@ func (o *object) cutHolds(ops []operation) []piece {
 	var open []int32
 	var carried []operation
 	this := piece{}
-	holder, highest := none, uint64(0) // the certain hold that began last
+	holder := none                      // the certain hold that began last
+	highest, largest := none, uint64(0) // the acquire with the largest token, and that token
 	for _, x := range ops {
 		open = after(open, x.call-1) // a lease may end in the very line of an answer
 		if holder != none && len(open) == 0 && o.holds[holder].end > x.call && len(this.own) > 0 {
 			pieces = append(pieces, this)
-			left := holdFact(holder, &o.holds[holder])
-			this = piece{start: state{held: pack("", holder), highest: highest}, after: []fact{left}, late: carried[:len(carried):len(carried)]}
+			left := []fact{holdFact(holder, &o.holds[holder])}
+			if highest != none && highest != holder {
+				left = append(left, acquireFact(highest, &o.holds[highest]))
+			}
+			this = piece{start: state{held: pack("", holder), highest: largest}, after: left, late: carried[:len(carried):len(carried)]}
 		}
 		this.own = append(this.own, x)
 		switch {
@@ -128,11 +132,12 @@ func (o *object) cutHolds(ops []operation) []piece {
 		if x.kind != acquireOp || x.optional {
 			continue
 		}
-		if h := &o.holds[x.n]; !h.momentary() {
-			if holder == none || o.holds[holder].ret < h.ret {
-				holder = x.n
-			}
-			highest = max(highest, h.token)
+		h := &o.holds[x.n]
+		if h.token > largest {
+			highest, largest = x.n, h.token
+		}
+		if !h.momentary() && (holder == none || o.holds[holder].ret < h.ret) {
+			holder = x.n
 		}
 	}
 	return append(pieces, this)

@@ -1448,6 +1448,15 @@ var modelSpecs = []modelSpec{
 		c2 acquire
 		c1' lost grant=9
 		c2 acquire ok grant=3`, "valid"},
+	{"fenced-mutex", "the token of a client that died before its answer counts, too", `
+		c1 acquire
+		c2 acquire
+		nemesis kill on=c2
+		c2 acquire ok grant=1 token=3
+		c1 acquire ok grant=2
+		c2 try
+		c1 lost grant=2
+		c2 try ok grant=3 token=1`, `violated 4,5,6,7,8: there is no order for this: c2: acquire → token 3 (line 4); c1: acquire (lines 5 to 7); c2: acquire → token 1 (lines 6 to 8).`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
