@@ -312,7 +312,7 @@ func TestAnOperatorRemovesAnEntry(t *testing.T) {
 func TestTheProposedPromisePasses(t *testing.T) {
 	t.Parallel()
 	out := fail(t, t.TempDir(), "few runs of a fault")
-	has(t, out, "ownership        held, but no run could have broken it under ")
+	has(t, out, "ownership        held, but no run could have broken it under ", "A property that no run could have broken is not proposed")
 	_, list, _ := strings.Cut(out, "lockcheck.Promise(")
 	list, _, _ = strings.Cut(list, ")")
 	if list == "" || strings.Contains(list, "ownership") {

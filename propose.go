@@ -48,6 +48,9 @@ func (x *suite) propose() {
 	if kept != nil {
 		add = "The promise that these runs support:\n\n  lockcheck.Promise(" + strings.Join(kept, ", ") + ")"
 	}
+	if strings.Contains(strings.Join(lines, ""), unbroken) {
+		add += "\n\nA property that no run could have broken is not proposed: do more runs, or choose other faults."
+	}
 	x.t.Fatalf("lockcheck: the test makes no promise, so nothing can be wrong. What %s under each fault showed:\n\n%s\n\n%s",
 		x.runs(), strings.Join(lines, "\n"), add)
 }
@@ -63,6 +66,8 @@ func (x *suite) runs() string {
 	}
 	return fmt.Sprintf("%s to %s", names.Thousands(least), names.Count(most, "run"))
 }
+
+const unbroken = ", but no run could have broken it"
 
 // shown says what the runs showed of a property, and whether they support its promise.
 func (x *suite) shown(p checker.Property) (words string, keep bool) {
@@ -86,9 +91,9 @@ func (x *suite) shown(p checker.Property) (words string, keep bool) {
 	case len(na) == len(x.table):
 		return "does not apply", false
 	case len(untested) == len(x.table):
-		return "held, but no run could have broken it", false
+		return "held" + unbroken, false
 	case len(untested) > 0:
-		return "held, but no run could have broken it under " + strings.Join(untested, ", "), false
+		return "held" + unbroken + " under " + strings.Join(untested, ", "), false
 	}
 	return "held", true
 }
