@@ -47,7 +47,7 @@ func TestPictures(t *testing.T) {
 			}
 		}
 		kept, err := os.ReadFile(p.file)
-		if err != nil || len(kept) > 150_000 || !strings.HasPrefix(string(kept), "\x89PNG") || len(picture) > 150_000 {
+		if err != nil || len(kept) > 200_000 || !strings.HasPrefix(string(kept), "\x89PNG") || len(picture) > 200_000 {
 			t.Errorf("%s: %v, %d bytes, now %d: go test ./docs -run TestPictures -update", p.file, err, len(kept), len(picture))
 		}
 	}
