@@ -16,10 +16,11 @@ import (
 	"github.com/lockcheck/lockcheck/internal/userlock"
 )
 
-// redsyncs are redsync on one server, and on five.
+// redsyncs are redsync on one server, and on five. A client that asks five servers at one
+// instant is sometimes overtaken when the machine is busy: once in 8,000 runs at a load of 10.
 var redsyncs = map[string]bubbletest.Library{
 	"one":  {Lock: bubble.Lock("redsync", catalogue.StoreRedis, 1, 0), New: newBareRedsync},
-	"five": {Lock: bubble.Lock("redsync", catalogue.StoreRedis, 5, 0), New: newBareRedsync},
+	"five": {Lock: bubble.Lock("redsync", catalogue.StoreRedis, 5, 0), New: newBareRedsync, Differ: 2},
 }
 
 // The runs of redsync repeat, although it asks all servers at once.

@@ -2,7 +2,6 @@ package rundir
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -50,13 +49,6 @@ func CasePage(flaw Side, remedy *Side, home, again string) ([]byte, error) {
 	o := pageOptions(flaw.Run)
 	if o.Home = home; again != "" {
 		o.Again = again
-	}
-	if c, _, ok := flaw.Run.Plan.Documented(); ok && len(o.Notes) > 0 {
-		words := c.Remedy.Words
-		if c.Remedy.None != "" {
-			words = "None to run: " + c.Remedy.None + "."
-		}
-		o.Notes = slices.Insert(o.Notes, 1, [2]string{"Remedy", words})
 	}
 	if remedy != nil {
 		beside := remedy.Told()

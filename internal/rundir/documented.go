@@ -35,8 +35,13 @@ func notes(j *harness.Judged) (list [][2]string) {
 	switch (catalogue.Setup{Lock: j.Plan.Lock, Options: j.Plan.Options, Server: j.Plan.Server, Fencing: j.Plan.Fencing}) {
 	case c.Setup, undisturbed:
 		add("Case", c.Title+". "+c.Tells)
-		if len(j.Plan.Faults) == 0 && len(s.Faults) > 0 || j.Plan.Server != c.Setup.Server {
+		switch {
+		case len(j.Plan.Faults) == 0 && len(s.Faults) > 0 || j.Plan.Server != c.Setup.Server:
 			add("Fault", "None: the same clients in a run without the fault of the case.")
+		case c.Remedy.None != "":
+			add("Remedy", "None to run: "+c.Remedy.None+".")
+		default:
+			add("Remedy", "Not in this run: "+c.Remedy.Words)
 		}
 	case c.Remedy.Setup:
 		add("Case", c.Title+". "+c.Tells)
