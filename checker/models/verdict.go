@@ -43,7 +43,7 @@ type picture struct {
 func (j *Judge) Verdict(ctx context.Context) Verdict {
 	j.finish()
 	vacuous := j.timeless()
-	if vacuous != "" { // what is left is who released and extended without a hold
+	if vacuous != "" { // only releases and extends without a hold are left
 		j.deadlines = nil
 	}
 	objects := j.objects(false)
