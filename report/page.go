@@ -18,6 +18,8 @@ type Options struct {
 	Promise []checker.Property
 	// About chooses the violation that the story tells; "": the most informative one.
 	About checker.Property
+	// Measured is a figure that shows a failure which violates no property; "": none.
+	Measured string
 }
 
 // page collects the output, line by line. No line is wider than a row or ends with

@@ -123,6 +123,8 @@ func (p *page) headline(h *history.History, verdicts []checker.Verdict, subject 
 			words = append(words, list(u.of)+": "+u.why)
 		}
 		p.hanging(0, warn, "? UNKNOWN "+strings.Join(words, "; "))
+	case len(held) > 0 && p.o.Measured != "":
+		p.hanging(0, warn, "! MEASURED "+p.o.Measured+"; held: "+list(held))
 	case len(held) > 0:
 		p.hanging(0, good, "✓ HELD "+list(held))
 	default:
@@ -151,6 +153,9 @@ func (p *page) run(run *history.History) {
 			lease = "session time-out "
 		} else if h.Version != "" && !leased(run) {
 			lease = "T "
+		}
+		if lease != "T " && (p.raw || strings.HasSuffix(p.o.Measured, " T")) {
+			lease += "T = " // other texts use T
 		}
 		add(lease + newUnits(h.Lease()).span(h.Lease()))
 	}

@@ -50,8 +50,13 @@ func notes(j *harness.Judged) (list [][2]string) {
 		return nil
 	}
 	if f := c.Figure; f != nil {
-		add("Measured", f.Of.Label()+": "+f.Of.Figure(j.Measure(f.Of))+".")
+		add("Measured", measured(j, f)+".")
 	}
 	add("Source", c.Source)
 	return list
+}
+
+// measured returns the figure of a run, with its name.
+func measured(j *harness.Judged, f *catalogue.Figure) string {
+	return f.Of.Label() + ": " + f.Of.Figure(j.Measure(f.Of))
 }

@@ -36,12 +36,12 @@ func TestAStoryOfACaseSaysWhatItShows(t *testing.T) {
 	other.Lock, other.Options = "redis-watchdog", catalogue.Options{}
 	c, _ = catalogue.FindCase("mysql-client-clock-skew")
 	skewed, calm, _ := harness.CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
-	const described, unharmed, without, with, measured = "\nCase     ", "\nFault    None: ", "\nRemedy   Not in this run: ", "\nRemedy   Wait", "\nMeasured Requests to the servers for each grant: "
+	const described, unharmed, without, with, headline, measured = "\nCase     ", "\nFault    None: ", "\nRemedy   Not in this run: ", "\nRemedy   Wait", "! MEASURED Requests to the servers for each grant: ", "\nMeasured Requests to the servers for each grant: "
 	for name, tt := range map[string]struct {
 		plan *harness.Plan
 		want []string
 	}{
-		"as documented":   {flawed, []string{described, without, measured}},
+		"as documented":   {flawed, []string{described, without, headline, measured}},
 		"with the remedy": {remedied, []string{described, with, measured}},
 		"another lock":    {&other, nil},
 		"with its fault":  {skewed, []string{described, without}},
@@ -51,7 +51,7 @@ func TestAStoryOfACaseSaysWhatItShows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range []string{described, unharmed, without, with, measured} {
+		for _, part := range []string{described, unharmed, without, with, headline, measured} {
 			if wanted := slices.Contains(tt.want, part); strings.Contains(string(story), part) != wanted {
 				t.Errorf("%s: %q in the story: %v\n%s", name, part, !wanted, story)
 			}

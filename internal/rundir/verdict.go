@@ -83,6 +83,9 @@ func StoryOptions(j *harness.Judged) (o report.Options) {
 			return by && j.Outcome(p) != checker.Valid
 		})
 	}
+	if f := c.Figure; ok && f != nil && j.Measure(f.Of) >= f.AtLeast {
+		o.Measured = measured(j, f)
+	}
 	return o
 }
 
