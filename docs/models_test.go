@@ -24,7 +24,7 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
 - An operation that ended with ` + "`" + `ok` + "`" + ` happened, one that ended with ` + "`" + `fail` + "`" + ` did not. One that ended with ` + "`" + `info` + "`" + `, or not at all, may have happened at any time
   after its invoke, or never.
 - A release that failed had no effect, and its process keeps the hold. With ` + "`" + `--failed-release released` + "`" + `, a failed release may mean that the lock was gone.
-  Then the hold may have ended at the invoke of that release, or later. A later release with an ok confirms this; a later extend with an ok shows that the hold lasted until then, and no more.
+  Then the hold may have ended at the invoke of that release, or later. A later release with an ok confirms this; a later extend with an ok shows only that the hold lasted until then.
 - A grant belongs to the process whose acquire got it. If a process ends with an ` + "`" + `info` + "`" + `, the next new number of its client continues it: both are one process.
   If two processes of the client ended in this way, the new number continues the later one. Nothing continues the other, nor a process that ended in another way, such as by a kill.
 - A release or an extend with a grant is about that grant; the invoke of an acquire may already name the grant. A name that no acquire has given so far may be that of any

@@ -431,7 +431,7 @@ var modelSpecs = []modelSpec{
 		c1 release ok
 		c3 acquire
 		c3 acquire ok`, "valid"},
-	{"semaphore=2", "and no more", overlap + `
+	{"semaphore=2", "but not one more", overlap + `
 		c3 acquire
 		c3 acquire ok`, `violated 2,4,6: all 2 permits of the lock were held when c3 was granted one more (line 6).`},
 	{"owner-mutex", "a refused try says nothing", `
@@ -817,7 +817,7 @@ var modelSpecs = []modelSpec{
 		c1 acquire ok
 		nemesis exit on=c1`, `violated 1,2,3,4: from line 1 to line 4 the lock was granted 2 times, and no release can have come between.`},
 	{"mutex", "a loss makes room for one more grant", lostFirst, `violated 1,2,4,5,6,8: from line 1 to line 8 the lock was granted 3 times, and no more than 1 release can have come between.`},
-	{"mutex", "a release that confirms the loss makes no more room", lostFirst + `
+	{"mutex", "a release that confirms the loss does not make more room", lostFirst + `
 		c1 release grant=1
 		c1 release ok grant=1`, `violated 1,2,4,5,6,8: from line 1 to line 8 the lock was granted 3 times, and no more than 1 release can have come between.`},
 	{"mutex", "nor does a later release of an unknown grant", lostFirst + `
@@ -1310,7 +1310,7 @@ var modelSpecs = []modelSpec{
 		c1 extend info
 		c1' acquire
 		c1' acquire ok grant=2`, "valid"},
-	{"reentrant-mutex", "one that goes on for none is not", named + `
+	{"reentrant-mutex", "a release that goes on without a hold is not", named + `
 		c1' acquire
 		c1' acquire ok grant=2`, `violated 2,4: c1 (process 1) held the lock from line 2 on, and c1 (process 2) was granted it in line 4.`},
 	{"reentrant-fenced-mutex", "who may have held all the time may be granted the same token", unanswered + `

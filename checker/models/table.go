@@ -31,7 +31,7 @@ var table = [...]Model{
 		State:  "whether the lock is held",
 		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it, once for each grant. One that came before the answer to its acquire can end that grant only. If its grant may have ended before, a release with an ok may only confirm that, or free the lock.",
 		Source: "Knossos, model mutex",
-		Exact: "Acquires and releases alternate, and nothing else matters: of two that are possible the one with the earlier completion is the more urgent. " +
+		Exact: "Acquires and releases have to alternate. Of two that are possible now, the one with the earlier completion is the more urgent. " +
 			"The judge delays each operation until its completion. If the lock is then in the wrong state, it first runs an operation of the other kind: the one with the earliest completion, or one without an answer if there is no other. " +
 			"Exchange: take any legal order that agrees so far. Where it runs another operation of the same kind first, the two can change places, because both had been invoked and the chosen one has the earlier completion. Where it runs more than this one does, the rest can be put off. So this order exists if any does. " +
 			"Overlap of intervals is not exact here: a release may belong to either of two acquires. " +
@@ -50,7 +50,7 @@ var table = [...]Model{
 	{
 		Name:   "lease",
 		State:  "who holds the lock, and until when",
-		Rules:  "As owner-mutex, but a hold is over when the time is over for which it was said to be valid. An extend or a renewal (a line valid) sets a new time at its ok, a later or an earlier one, and a hold that was over, by its time, a loss, a death or a release without an answer, begins anew, at an instant at which the lock is free (a renewal that is reported after a loss does not begin it); an end that is uncertain may also be the end of what began anew, and only a release that is ok is final. An extend that brings no time left says only that its grant was not released. A grant that has no time left at its answer holds nothing. A grant that does not say how long it is valid is left out, such as an acquire without an answer, whether or not it was released.",
+		Rules:  "As owner-mutex, but a hold also ends when its time is over: the time for which the grant said that it is valid. An extend or a renewal (a line valid) sets a new time at its ok, later or earlier. A hold that had ended by its time, a loss, a death or a release without an answer begins anew with it, at an instant at which the lock is free. (A renewal that is reported after a loss does not begin it.) An uncertain end may also be the end of the hold that began anew. Only a release that is ok is final. An extend that brings no time left says only that its grant was not released. A grant that has no time left at its answer holds nothing. A grant that does not say how long it is valid is left out, such as an acquire without an answer, whether or not it was released.",
 		Source: "Gray and Cheriton, Leases (1989); lockcheck's property lease-exclusion",
 		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " The reason of a refusal may also be a grant that does not say how long it is valid, a grant that had no time left at its answer, or an acquire without an answer, each of which may have been over at any time.",
 		rule:   rule{leases: true},
@@ -58,7 +58,7 @@ var table = [...]Model{
 	{
 		Name:   "fifo-mutex",
 		State:  "who holds the lock, and who waits, in order",
-		Rules:  "As owner-mutex, and the client that has waited longest is granted it. A place in the queue is taken between the invoke of the acquire and its line queued (the last one, if it had to queue up anew; its completion, where there is none). An acquire that failed or is indeterminate, whatever its client released later, may have left the queue at any time, and may have queued up anew.",
+		Rules:  "As owner-mutex, and the client that has waited longest is granted it. A client takes its place in the queue between the invoke of the acquire and its line queued: the last such line, if it had to queue up anew, or its completion, if there is none. An acquire that failed or is indeterminate may have left the queue at any time, and may have queued up anew, whatever its client released later.",
 		Source: "ZooKeeper's lock recipe; Lamport, Time, Clocks (1978), section on mutual exclusion",
 		Exact: shrunk + "Shortened holds have one order; the places in the queue have to be taken in that order. Taking each as early as possible, at its invoke or just after the place before it, is best for all that follow, so it decides. " +
 			"Where an indeterminate acquire is presupposed and has no instant of its own, the order is not forced, and Porcupine decides. " + strictTry,
@@ -98,7 +98,7 @@ var table = [...]Model{
 	},
 	{
 		Name: "register", Param: "value at first",
-		State:  "a value; what it is at first is known if N says so",
+		State:  "a value; N, if it is given, is the first one",
 		Rules:  "A read returns what was written last. A read that does not say what it returned may have returned anything.",
 		Source: "Herlihy and Wing, Linearizability (1990); Gibbons and Korach, Testing Shared Memories (1997)",
 		Exact:  zones + "Where a value that was read was written more than once, or may have been there from the start as well, or a write does not say what it wrote, Porcupine decides.",
@@ -106,7 +106,7 @@ var table = [...]Model{
 	},
 	{
 		Name: "cas-register", Param: "value at first",
-		State:  "a value; what it is at first is known if N says so",
+		State:  "a value; N, if it is given, is the first one",
 		Rules:  "As register; a cas that is ok replaced the value that it names. A cas that failed shows nothing.",
 		Source: "Knossos, model cas-register; Gibbons and Korach, Testing Shared Memories (1997)",
 		Exact:  zones + "A cas that is ok puts its value right behind the one that it replaced, so values form chains, each of which is in place in one stretch; the same holds for chains. Where a value that was read or replaced was written more than once, or may have been there from the start as well, or a write does not say what it wrote, Porcupine decides.",
