@@ -10,7 +10,7 @@ import (
 // answers tells of a client that got an untrue answer.
 func (p *plot) answers(witness []int) bool {
 	for i, pos := range slices.Backward(witness) {
-		o := p.d.ops[pos]
+		o := p.d.ops.at(pos)
 		if g := p.d.renewedAt(pos, o); g != nil && i == len(witness)-1 {
 			return p.falseRenewal(witness, g)
 		}
@@ -71,7 +71,7 @@ func (d *digest) renewedAt(pos int, o *op) *grant {
 	case o != nil && o.f == history.Extend && o.done == pos && o.outcome == history.OK:
 		return o.grant
 	case e.F == history.Valid:
-		return cmp.Or(d.knows[pos], d.byID[e.Grant])
+		return cmp.Or(d.knows.at(pos), d.byID[e.Grant])
 	}
 	return nil
 }
@@ -87,14 +87,14 @@ func (p *plot) falseRenewal(witness []int, g *grant) bool {
 	other := p.d.grants[i]
 	p.climax = pos
 	was, is := "was told", "is told"
-	if p.d.ops[pos] == nil {
+	if p.d.ops.at(pos) == nil {
 		was, is = "said", "says"
 	}
 	p.title = g.client + " " + was + " that it still held " + p.lock() + ", and " + other.client + " had been granted it in between"
 	p.holder(g)
 	p.granted(other, "", "")
 	p.leaves(other, side)
-	p.prolongsAnother(p.d.ops[pos])
+	p.prolongsAnother(p.d.ops.at(pos))
 	m := acts(pos, g.client, was+" that it still held the lock, although "+other.client+" had been granted it in between",
 		is+" that it still holds the lock; "+other.client+" was granted it in between")
 	if until := g.until(pos); until > p.d.at(pos) {

@@ -20,7 +20,7 @@ type digest struct {
 	units units
 
 	index      map[int64]int // position by index
-	ops        map[int]*op   // by the positions of invoke and completion
+	ops        byLine[op]    // by the positions of invoke and completion
 	all        []*op         // in the order of their invokes
 	grants     []*grant      // in the order in which clients learned of them
 	byID       map[int]*grant
@@ -31,8 +31,8 @@ type digest struct {
 	told       bool // visits come from the clients' lines: their order is unknown
 	faults     []*fault
 
-	begins  map[int]*grant  // by line
-	knows   map[int]*grant  // by line: the grant whose validity the line gives
+	begins  byLine[grant]
+	knows   byLine[grant]   // the grant whose validity the line gives
 	struck  map[int]*fault  // by the lines of faults and deaths
 	clients map[string]bool // by name: clients that acted, or died
 	latest  map[place]*stay
@@ -40,9 +40,20 @@ type digest struct {
 	servers map[string]bool     // servers that have entries, or took part in a promotion
 }
 
+// byLine has at most one value for each line of a history.
+type byLine[T any] []*T
+
+// at returns the value of a position, or nil.
+func (b byLine[T]) at(pos int) *T {
+	if pos < 0 {
+		return nil
+	}
+	return b[pos]
+}
+
 func (d *digest) opAt(index history.Opt) *op {
 	if pos, ok := d.index[index.V]; ok && index.Set {
-		return d.ops[pos]
+		return d.ops.at(pos)
 	}
 	return nil
 }
@@ -50,7 +61,7 @@ func (d *digest) opAt(index history.Opt) *op {
 // lockAt returns the lock that a line of a client, a server or the resource is about.
 func (d *digest) lockAt(pos int) string {
 	e := &d.h.Entries[pos]
-	if o := d.ops[pos]; o != nil {
+	if o := d.ops.at(pos); o != nil {
 		return o.lock
 	}
 	if o := d.opAt(e.Op); o != nil {

@@ -81,7 +81,7 @@ func (p *plot) extending(x, y *grant) {
 	if t := g.until(p.extended); t != 0 {
 		until = ", until " + p.d.units.at(t)
 	}
-	o := p.d.ops[p.extended]
+	o := p.d.ops.at(p.extended)
 	p.prolongsAnother(o)
 	m := acts(p.extended, g.client, "renewed its lease"+until, "renews its lease"+until)
 	if o != nil {

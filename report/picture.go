@@ -242,6 +242,7 @@ type draw struct {
 	from, to time.Duration
 	pic      *picture
 	drawn    int          // bars and marks so far
+	full     bool         // the lane has no room: what is added to it is only counted
 	placed   map[int]bool // the moments that have a lane
 }
 
@@ -273,12 +274,18 @@ func (d *draw) x(t time.Duration) float64 { return d.pic.scale.at(t) }
 
 // bar returns the bar of a time, cut to the picture.
 func (d *draw) bar(from, to time.Duration, kind, label, text string) bar {
+	if d.full {
+		return bar{}
+	}
 	x := d.x(from)
 	return bar{X: x, W: max(d.x(to)-x, 0), Kind: kind, Label: shown(label), Text: name(text)}
 }
 
 // during returns a time in words.
 func (d *draw) during(from, to int) string {
+	if d.full {
+		return ""
+	}
 	if to == none {
 		return "from " + d.d.units.exact(d.d.at(from)) + " to the end"
 	}
@@ -395,6 +402,7 @@ func (d *draw) client(who string) {
 		if o.client != who || !d.within(o.invoke, o.over()) {
 			continue
 		}
+		d.full = len(l.Bars) >= mostBars-d.drawn
 		from, to := d.d.at(o.invoke), d.d.at(o.over())
 		switch {
 		case o.asks():
@@ -413,9 +421,11 @@ func (d *draw) client(who string) {
 	}
 	for _, g := range d.d.grants {
 		if g.client == who && !before(g.end, g.got) && d.within(g.got, g.end) {
+			d.full = len(l.Bars) >= mostBars-d.drawn
 			d.hold(&l, g)
 		}
 	}
+	d.full = false
 	d.struck(&l, who)
 	d.lane(l)
 }
@@ -423,6 +433,10 @@ func (d *draw) client(who string) {
 // hold draws a grant: the lease as its client knew it, and the time after that.
 func (d *draw) hold(l *pictureLane, g *grant) {
 	from, to, text := d.d.at(g.got), d.d.at(g.end), "holds"
+	exact := d.d.units.exact
+	if d.full {
+		exact = func(time.Duration) string { return "" }
+	}
 	if g.token != 0 {
 		text = "token " + strconv.FormatUint(g.token, 10)
 	}
@@ -436,16 +450,16 @@ func (d *draw) hold(l *pictureLane, g *grant) {
 			next = d.d.at(g.deadlines[i+1].pos)
 		}
 		if until := min(known.until, next); until > from {
-			l.Bars = append(l.Bars, d.bar(from, until, "hold", "holds the lock from "+d.d.units.exact(from)+", lease until "+d.d.units.exact(known.until), text))
+			l.Bars = append(l.Bars, d.bar(from, until, "hold", "holds the lock from "+exact(from)+", lease until "+exact(known.until), text))
 			from, text = until, ""
 		}
 		if known.until < next {
-			l.Bars = append(l.Bars, d.bar(max(from, known.until), next, "beyond", "has not released the lock; its lease ended at "+d.d.units.exact(known.until), "lease over"))
+			l.Bars = append(l.Bars, d.bar(max(from, known.until), next, "beyond", "has not released the lock; its lease ended at "+exact(known.until), "lease over"))
 			if known.until < d.from || known.until > d.to {
 				from = next
 				continue
 			}
-			l.Marks = append(l.Marks, mark{X: d.x(known.until), Kind: "lease", Label: "the lease of " + shown(g.client) + " ends at " + d.d.units.exact(known.until)})
+			l.Marks = append(l.Marks, mark{X: d.x(known.until), Kind: "lease", Label: "the lease of " + shown(g.client) + " ends at " + exact(known.until)})
 		}
 		from = next
 	}

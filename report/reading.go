@@ -9,10 +9,11 @@ import (
 
 // newDigest reads h; of selects the lock that the digest is about.
 func newDigest(h *history.History) *digest {
+	n := len(h.Entries)
 	d := &digest{
 		h: h, units: newUnits(h.Header.Lease()),
-		index: map[int64]int{}, ops: map[int]*op{}, byID: map[int]*grant{},
-		begins: map[int]*grant{}, knows: map[int]*grant{}, struck: map[int]*fault{},
+		index: make(map[int64]int, n), ops: make([]*op, n), byID: map[int]*grant{},
+		begins: make([]*grant, n), knows: make([]*grant, n), struck: map[int]*fault{},
 		clients: map[string]bool{}, latest: map[place]*stay{}, downs: map[string][]*fault{},
 	}
 	t := checker.ReadTimeline(h)
@@ -98,10 +99,10 @@ func (d *digest) of(lock string) *digest {
 
 func (d *digest) fromClient(pos int, e *history.Entry) {
 	d.clients[client(e)] = true
-	if g := d.begins[pos]; g != nil && e.Grant != 0 {
+	if g := d.begins.at(pos); g != nil && e.Grant != 0 {
 		d.byID[e.Grant] = g
 	}
-	if g := d.knows[pos]; g != nil {
+	if g := d.knows.at(pos); g != nil {
 		if e.F == history.Valid {
 			d.renewed(g, pos, e)
 		}

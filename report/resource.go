@@ -29,7 +29,7 @@ func (p *plot) resource(witness []int) bool {
 func (p *plot) disputed(witness []int) bool {
 	told := false
 	for _, pos := range witness {
-		o := p.d.ops[pos]
+		o := p.d.ops.at(pos)
 		if o == nil || o.f != history.Read && o.f != history.Write {
 			continue
 		}

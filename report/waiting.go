@@ -302,7 +302,7 @@ func (p *plot) nobody(asked *op, pos int, did, does string) moment {
 	if asked != nil {
 		m.lane = asked.client
 	}
-	o := p.d.ops[pos]
+	o := p.d.ops.at(pos)
 	if o == nil || !o.asks() || o.done != pos || o.outcome == history.OK || o.err == history.ErrCrashed {
 		return m
 	}

@@ -74,6 +74,9 @@ func (j *Judge) Files(ctx context.Context, args []string, c Request) error {
 		if err := rundir.CanWrite(c.HTML, rundir.Picture); err != nil {
 			return exit.Errorf(exit.Usage, "cannot write --html %s: %w", c.HTML, err)
 		}
+		// A page is made from the whole history. With the command's limit the collector
+		// would take most of the time of a long one.
+		debug.SetMemoryLimit(2 << 30)
 	}
 	// A judge keeps the history that it has read: here memory is worth more than time.
 	debug.SetGCPercent(100)
