@@ -12,14 +12,19 @@ import (
 // bubble can run in a process.
 func Seedable(t *testing.T) {
 	t.Helper()
-	defer func() {
-		if p := recover(); p != nil {
-			t.Fatal("lockcheck: one run at a time in a process: remove t.Parallel from this test and from those around it")
-		}
-	}()
-	t.Setenv("GODEBUG", os.Getenv("GODEBUG")+",randseednop=0")
+	if parallel(func() { t.Setenv("GODEBUG", os.Getenv("GODEBUG")+",randseednop=0") }) {
+		t.Fatal("lockcheck: one run at a time in a process: remove t.Parallel from this test and from those around it")
+	}
 	seed(1)
 	t.Cleanup(func() { seed(randv2.Int64()) }) // after t nobody can foretell them
+}
+
+// parallel reports whether setenv, which sets a variable of a test, panics: it does in a
+// parallel test.
+func parallel(setenv func()) (is bool) {
+	defer func() { is = recover() != nil }()
+	setenv()
+	return false
 }
 
 func seed(n int64) {
