@@ -1,6 +1,7 @@
 package bubble
 
 import (
+	"net"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -14,7 +15,11 @@ import (
 // copies its stack at the deepest call, which takes a fifth of the time of a run. The runtime
 // starts goroutines with the average of the stacks that the last collection has seen. The
 // goroutines of Tune raise that average, and with their size it cannot become 16 KiB.
+//
+// Package net makes a channel for all the process when it first looks up a name. It would
+// belong to a bubble, and the runtime ends the process when another bubble uses it.
 func Tune() (restore func()) {
+	net.LookupHost("localhost") // with any result
 	percent := debug.SetGCPercent(400)
 	restored := make(chan struct{})
 	var begun sync.WaitGroup
