@@ -38,7 +38,8 @@ type client struct {
 	conns     map[*conn]bool
 	dials     map[string]int // so far, by server
 	abandoned map[origin]bool
-	many      bool // it has had two connections to a server at the same time
+	many      bool     // it has had two connections to a server at the same time
+	inside    []string // the functions of the user's code that have not returned
 }
 
 func newClient(w *World, n int, name string) *client {
@@ -57,7 +58,7 @@ func (c *client) lock() (userlock.Lock, error) {
 	if c.own != nil {
 		return c.own, nil
 	}
-	err := userlock.Guard("the factory", func() error {
+	err := c.guard("the factory", func() error {
 		own, err := c.world.make(c)
 		if err == nil {
 			c.own = own
@@ -128,11 +129,39 @@ func (c *client) note(op string, err error) {
 	}
 }
 
+// guard calls a function of the user's code. It turns a panic into an error.
+func (c *client) guard(what string, f func() error) error {
+	c.mu.Lock()
+	c.inside = append(c.inside, what)
+	c.mu.Unlock()
+	err := userlock.Guard(what, f)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(c.inside, what)
+	c.inside = slices.Delete(c.inside, i, i+1)
+	return err
+}
+
 // connected reports whether the client has ever made a connection.
 func (c *client) connected() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.dials) > 0
+}
+
+// checkConnected returns an error if an acquire that ended with err has used no connection of
+// its client. Under faults, and after the end of its time, an acquire may fail without one.
+func (c *client) checkConnected(what string, err error) error {
+	const none = ", and this client has made no connection: the factory has to make one for each client, with its Env"
+	switch {
+	case c.connected() || errors.As(err, new(*userlock.Misuse)):
+		return err
+	case err == nil:
+		return &userlock.Misuse{Words: what + " succeeded" + none}
+	case len(c.world.cfg.Schedule) > 0 || locks.IsDefinite(err) || errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return &userlock.Misuse{Words: what + " failed" + none + ": " + err.Error()}
 }
 
 // work runs f in a goroutine. It takes one that has run such a function before, if there
@@ -176,9 +205,13 @@ func (c *client) close() {
 		return
 	}
 	go func() {
-		if err := userlock.Guard("Close", c.own.Close); errors.As(err, new(*userlock.Misuse)) {
-			c.world.mistake = cmp.Or(c.world.mistake, fmt.Errorf("%s: %w", c.name, err))
-		}
+		var err error = errLeft
+		defer func() {
+			if errors.As(err, new(*userlock.Misuse)) {
+				c.world.mistake = cmp.Or(c.world.mistake, fmt.Errorf("%s: %w", c.name, err))
+			}
+		}()
+		err = c.guard("Close", c.own.Close)
 	}()
 }
 

@@ -96,9 +96,14 @@ func TestErrorsOfSeveralServersHaveAnOrder(t *testing.T) {
 	var texts []string
 	for _, order := range orders {
 		l := bubbletest.Library{Lock: bubble.Lock("errors", catalogue.StoreRedis, 1, 0)}
-		l.New = func(userlock.Site) (bubbletest.Lock, error) {
+		l.New = func(s userlock.Site) (bubbletest.Lock, error) {
 			return bubbletest.Lock{
-				Acquire: func(context.Context, string) (func(context.Context) error, error) {
+				Acquire: func(ctx context.Context, _ string) (func(context.Context) error, error) {
+					conn, err := s.DialContext(ctx, "tcp", s.Addrs()[0])
+					if err != nil {
+						return nil, err
+					}
+					conn.Close()
 					return nil, fmt.Errorf("no majority:\n%s", strings.Join(order, "\n"))
 				},
 				Close: func() {},

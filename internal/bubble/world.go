@@ -109,7 +109,7 @@ func (w *World) Run() (err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer func() {
 		if p := recover(); p != nil && err == nil {
-			err = fmt.Errorf("goroutines of the lock or of its client library go on after the run: its Close has to end them (%v)\n\n%s", p, leaked())
+			err = fmt.Errorf("%s (%v)\n\n%s", w.remains(), p, leaked())
 		}
 	}()
 	synctest.Test(w.t, func(t *testing.T) {
@@ -124,6 +124,16 @@ func (w *World) Run() (err error) {
 		w.end()
 	})
 	return cmp.Or(err, w.mistake)
+}
+
+// remains says what goes on after the run.
+func (w *World) remains() string {
+	for _, c := range slices.Concat(w.earlier, w.clients) {
+		if len(c.inside) > 0 {
+			return fmt.Sprintf("%s: %s has not returned by the end of the run", c.name, c.inside[0])
+		}
+	}
+	return "goroutines of the lock or of its client library go on after the run: its Close has to end them"
 }
 
 // forget empties every sync.Pool after a run that may have left a timer in one: the
@@ -304,7 +314,7 @@ func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lo
 		from = newOrigin()
 		var own userlock.Lock
 		if own, err = l.client.lock(); err == nil {
-			err = userlock.Guard(what, func() (err error) {
+			err = l.client.guard(what, func() (err error) {
 				grant, err = do(own, ctx, name)
 				return err
 			})
@@ -313,9 +323,7 @@ func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lo
 		l.stuck = true
 		return nil, env.ErrTimeout
 	}
-	if err == nil && !l.client.connected() {
-		err = &userlock.Misuse{Words: what + " succeeded, and this client has made no connection: the factory has to make one for each client, with its Env"}
-	}
+	err = l.client.checkConnected(what, err)
 	l.client.note(history.Acquire, err)
 	if err = l.check(err); err != nil {
 		if !locks.IsDefinite(err) {
@@ -337,11 +345,14 @@ func (l *locker) ask(ctx context.Context, name, what string, do func(userlock.Lo
 // Close implements locks.Locker.
 func (l *locker) Close(context.Context) error { return nil }
 
+// errLeft is the error of user's code that does not return to its caller.
+var errLeft = &userlock.Misuse{Words: "the lock has ended the goroutine that called it (runtime.Goexit, t.FailNow)"}
+
 // check ends the run if err is a mistake in the user's code. The error that it returns has
 // lines in order.
 func (l *locker) check(err error) error {
 	if l.left {
-		err = &userlock.Misuse{Words: "the lock has ended the goroutine that called it (runtime.Goexit, t.FailNow)"}
+		err = errLeft
 	}
 	if m, ok := errors.AsType[*userlock.Misuse](err); ok {
 		l.client.world.Abort(fmt.Errorf("%s: %w", l.client.name, m))
@@ -468,7 +479,7 @@ func (x *lease) Release(context.Context) error {
 func (x *lease) call(what string, f func(context.Context) error) (err error) {
 	l := x.locker
 	if !l.run(2*l.client.world.cfg.Lease, func(ctx context.Context) {
-		err = userlock.Guard(what, func() error { return f(ctx) })
+		err = l.client.guard(what, func() error { return f(ctx) })
 	}) {
 		err = &userlock.Misuse{Words: fmt.Sprintf("%s has not returned, %v after its context ended", what, userlock.Patience*l.client.world.cfg.Lease)}
 	}
