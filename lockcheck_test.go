@@ -168,7 +168,24 @@ var failing = map[string]func(*testing.T){
 	"it ends its goroutine": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
 		l.Acquire = func(context.Context, string) (lockcheck.Grant, error) { runtime.Goexit(); panic("unreachable") }
 	}),
-	"Close panics": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) { l.Close = func() error { panic("shut") } }),
+	"Close panics":             broken(func(l *lockcheck.Lock, _ *lockcheck.Env) { l.Close = func() error { panic("shut") } }),
+	"Close ends its goroutine": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) { l.Close = func() error { runtime.Goexit(); return nil } }),
+	"Close without an end":     broken(func(l *lockcheck.Lock, _ *lockcheck.Env) { l.Close = func() error { select {} } }),
+	"a factory without an end": broken(func(*lockcheck.Lock, *lockcheck.Env) { select {} }),
+	"an acquire without an end": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
+		l.Acquire = func(context.Context, string) (lockcheck.Grant, error) { select {} }
+	}),
+	"it never grants": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), func(e *lockcheck.Env) (lockcheck.Lock, error) {
+			l, err := naive(e)
+			l.Acquire = func(context.Context, string) (lockcheck.Grant, error) { return lockcheck.Grant{}, errTaken }
+			return l, err
+		}, lockcheck.Faults("none"), lockcheck.Runs(2))
+	},
+	"no dialer": dialing(func(e *lockcheck.Env) *redis.Options { return &redis.Options{Addr: "127.0.0.1:1"} }),
+	"a host name": dialing(func(e *lockcheck.Env) *redis.Options {
+		return &redis.Options{Addr: "localhost:6379", Dialer: e.DialContext}
+	}),
 	"a panic": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
 		l.Acquire = func(context.Context, string) (lockcheck.Grant, error) { panic("ouch") }
 	}),
@@ -210,6 +227,15 @@ func broken(spoil func(*lockcheck.Lock, *lockcheck.Env)) func(*testing.T) {
 			spoil(&l, e)
 			return l, err
 		}, lockcheck.Faults("none"), lockcheck.Promise("exclusion"))
+	}
+}
+
+// dialing is the test of a lock whose client connects in its own way.
+func dialing(options func(*lockcheck.Env) *redis.Options) func(*testing.T) {
+	return func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), func(e *lockcheck.Env) (lockcheck.Lock, error) {
+			return ownedBy(e, redis.NewClient(options(e)))
+		}, lockcheck.Promise("exclusion"))
 	}
 }
 
@@ -260,19 +286,19 @@ func has(t *testing.T, out string, texts ...string) {
 func TestFailures(t *testing.T) {
 	for name, texts := range map[string][]string{
 		"no promise":                     {"the test makes no promise", "exclusion        violated under pause", "answers          held", `lockcheck.Promise("answers"`},
-		"parallel":                       {"remove t.Parallel"},
+		"parallel":                       {"lockcheck_test.go", "remove t.Parallel"},
 		"unknown fault":                  {`no fault "paus"; did you mean pause`},
 		"a fault that does not apply":    {"failover needs servers with replicas"},
 		"no servers":                     {"Redis(0): it goes from 1 to 9"},
 		"no clients":                     {"Clients(0): it goes from 1 to 100"},
-		"few runs":                       {"Runs(-1): it goes from 1 to"},
+		"few runs":                       {"Runs(-1): it goes from 1 to 1,000,000,000"},
 		"no time":                        {"For(-1ns): it has to be positive"},
 		"nowhere":                        {`no environment "mars"`},
 		"a workload that does not fit":   {"finally needs a lock that releases by name"},
 		"no factory":                     {"the factory is nil"},
 		"a no without a name":            {"somebody else has it", "let Refused return true for it"},
 		"unknown property":               {`no property "fenced"`},
-		"nothing reached":                {"1 run under pause:", "do more runs (-lockcheck.runs, lockcheck.Runs)"},
+		"nothing reached":                {"1 run under pause:", "do more runs (-lockcheck.runs, lockcheck.Runs), with more clients (lockcheck.Clients)"},
 		"no time to reach anything":      {"of 100 (time was over) under pause:", "give the test more time (lockcheck.For)"},
 		"the factory panics":             {"the factory panicked: boom", "lockcheck_test.go"},
 		"the factory fails":              {"the factory failed: unexpected EOF"},
@@ -282,6 +308,13 @@ func TestFailures(t *testing.T) {
 		"a release without an end":       {"Release has not returned, 1m40s after its context ended"},
 		"it ends its goroutine":          {"has ended the goroutine that called it"},
 		"Close panics":                   {"Close panicked: shut"},
+		"Close ends its goroutine":       {"has ended the goroutine that called it"},
+		"Close without an end":           {"Close has not returned by the end of the run", "lockcheck_test.go"},
+		"a factory without an end":       {"the factory has not returned by the end of the run", "lockcheck_test.go"},
+		"an acquire without an end":      {"Acquire has not returned by the end of the run", "lockcheck_test.go"},
+		"it never grants":                {"no client ever got the lock in 2 runs under each fault"},
+		"no dialer":                      {"this client has made no connection", "with its Env: dial tcp 127.0.0.1:1"},
+		"a host name":                    {"this client has made no connection", "no server listens on localhost:6379: the servers are at [10.0.0.1:6379]"},
 		"a panic":                        {"Acquire panicked: ouch", "lockcheck_test.go"},
 		"a command that the model lacks": {"redis-1: the model of this server has no XADD: run with -lockcheck.on=docker"},
 		"an address of nobody":           {"no server listens on 10.9.9.9:6379: the servers are at [10.0.0.1:6379]"},
@@ -321,6 +354,38 @@ func TestTheProposedPromisePasses(t *testing.T) {
 	promise := strings.NewReplacer(`"`, "", ",", "").Replace(list)
 	if out, err := run(t.TempDir(), "few runs of a fault", promise); err != nil {
 		t.Errorf("the promise %s: %s", list, out)
+	}
+}
+
+// A pattern that selects no fault skips the test, and says so.
+func TestNoFaultIsSelected(t *testing.T) {
+	t.Parallel()
+	out, err := run(t.TempDir(), "no promise", "", "-test.run=^TestFailing$/^no_promise$/^paus$", "-test.v")
+	if err != nil {
+		t.Error(err)
+	}
+	has(t, out, "leaves out every fault of this test: pause, kill", "--- SKIP: TestFailing/no_promise")
+}
+
+// The files of a test with any name are in a directory of its own, below testdata/lockcheck,
+// with a name that a Go module can have. The command that repeats a run fits in a shell.
+func TestNamesOfTests(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][2]string{
+		"x":          {"x", "^x$"},
+		"a b":        {"a_b", "^a_b$"},
+		"../y":       {"%2E%2E/y", `^\.\.$/^y$`},
+		`is "it's*?`: {"is_%22it%27s%2A%3F", `^is_"it.s\*\?$`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			top := "TestNamesOfTests"
+			if dir := lockcheck.Directory(t); dir != filepath.Join("testdata", "lockcheck", top, want[0]) {
+				t.Errorf("the directory is %s", dir)
+			}
+			if p := lockcheck.Pattern(t.Name()); p != "^"+top+"$/"+want[1] {
+				t.Errorf("the pattern is %s", p)
+			}
+		})
 	}
 }
 

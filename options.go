@@ -59,7 +59,7 @@ func RedisSentinel(replicas int) Servers {
 // within returns an error if n is not from least to most.
 func within(what string, n, least, most int) error {
 	if n < least || n > most {
-		return fmt.Errorf("%s(%d): it goes from %d to %d", what, n, least, most)
+		return fmt.Errorf("%s(%d): it goes from %d to %s", what, n, least, names.Thousands(most))
 	}
 	return nil
 }
@@ -166,7 +166,9 @@ func newSettings(own *Endpoints, options []Option) *settings {
 		s.on = onExternal
 	}
 	for _, o := range options {
-		o(s)
+		if o != nil {
+			o(s)
+		}
 	}
 	if given(seedName) {
 		s.seed = *seedFlag

@@ -3,6 +3,7 @@ package lockcheck
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -15,13 +16,14 @@ import (
 type row struct {
 	fault    string
 	runs     int
+	granted  bool // some client got the lock
 	outcomes map[checker.Property]checker.Outcome
 	tested   map[checker.Property]bool // some run could have broken it
 }
 
 // reached keeps what the runs under a fault showed.
 func (x *suite) reached(f faults.Fault, r *explore.Result) {
-	o := row{cmp.Or(f.Name, none), r.Runs, map[checker.Property]checker.Outcome{}, map[checker.Property]bool{}}
+	o := row{cmp.Or(f.Name, none), r.Runs, r.Reached[checker.Grants] > 0, map[checker.Property]checker.Outcome{}, map[checker.Property]bool{}}
 	for _, p := range checker.Properties {
 		o.outcomes[p] = r.Outcome(p)
 	}
@@ -35,6 +37,9 @@ func (x *suite) reached(f faults.Fault, r *explore.Result) {
 // that makes it passes.
 func (x *suite) propose() {
 	x.t.Helper()
+	if !slices.ContainsFunc(x.table, func(o row) bool { return o.granted }) {
+		x.t.Fatalf("lockcheck: no client ever got the lock in %s under each fault", x.runs())
+	}
 	var kept []string
 	var lines []string
 	for _, p := range checker.Properties {

@@ -164,7 +164,7 @@ func (x *suite) test() {
 		x.replay(x.t, *replayFlag)
 		return
 	}
-	start := time.Now()
+	start, ran := time.Now(), false
 	for i, f := range x.kinds {
 		left := x.settings.limit - time.Since(start)
 		share := max(left/time.Duration(len(x.kinds)-i), time.Millisecond)
@@ -173,12 +173,24 @@ func (x *suite) test() {
 		}
 		x.t.Run(cmp.Or(f.Name, none), func(t *testing.T) {
 			t.Helper()
+			ran = true
 			x.fault(t, f, share)
 		})
+	}
+	if !ran && !x.t.Failed() {
+		x.t.Skipf("lockcheck: -run or -skip leaves out every fault of this test: %s", strings.Join(x.faultNames(), ", "))
 	}
 	if x.promise == nil && !x.t.Failed() {
 		x.propose()
 	}
+}
+
+// faultNames returns the names of the subtests.
+func (x *suite) faultNames() (list []string) {
+	for _, f := range x.kinds {
+		list = append(list, cmp.Or(f.Name, none))
+	}
+	return list
 }
 
 // fault tests the lock under one kind of fault: first the runs that failed before.
@@ -216,7 +228,7 @@ func (x *suite) fault(t *testing.T, f faults.Fault, limit time.Duration) {
 		}
 	}
 	if cell.Verdict != results.Held {
-		t.Fatalf("lockcheck: %s%s under %s: %s%s", names.Count(r.Runs, "run"), x.cut(r), cmp.Or(f.Name, "no fault"), cell.Reason, advice(cell, r))
+		t.Fatalf("lockcheck: %s%s under %s: %s%s", names.Count(r.Runs, "run"), x.cut(r), cmp.Or(f.Name, "no fault"), cell.Reason, x.advice(cell, r))
 	}
 	t.Logf("%s held under %s in %s%s", strings.Join(x.settings.promises, ", "), cmp.Or(f.Name, "no fault"), names.Count(r.Runs, "run"), x.cut(r))
 }
@@ -237,13 +249,15 @@ func (x *suite) cut(r *explore.Result) string {
 }
 
 // advice says what to do about runs that could not have broken a promise.
-func advice(c *results.Cell, r *explore.Result) string {
+func (x *suite) advice(c *results.Cell, r *explore.Result) string {
 	more := "do more runs (-lockcheck.runs, lockcheck.Runs)"
 	switch {
 	case !r.Whole:
 		more = "give the test more time (lockcheck.For)"
 	case c.NotTested() == "":
 		return ""
+	case x.settings.clients == 1:
+		more += ", with more clients (lockcheck.Clients)"
 	}
 	return ". To test it, " + more + "; or choose other faults (lockcheck.Faults)"
 }
@@ -424,14 +438,36 @@ func story(t *testing.T, j *harness.Judged) string {
 
 // directory returns where the failed runs of a test are kept.
 func directory(t *testing.T) string {
-	return filepath.Join("testdata", "lockcheck", filepath.FromSlash(t.Name()))
+	dir := filepath.Join("testdata", "lockcheck")
+	for part := range strings.SplitSeq(t.Name(), "/") {
+		dir = filepath.Join(dir, fileName(part))
+	}
+	return dir
 }
 
-// pattern returns the argument of go test -run for one test.
+// fileName returns the name of a directory for a part of a test's name. Characters that a
+// file in a Go module may not have are escaped as in URLs.
+func fileName(part string) string {
+	if strings.HasSuffix(part, ".") {
+		part = strings.ReplaceAll(part, ".", "%2E")
+	}
+	var b strings.Builder
+	for _, r := range part {
+		if strings.ContainsRune("\"'*:<>?`|\\", r) {
+			fmt.Fprintf(&b, "%%%02X", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// pattern returns the argument of go test -run for one test. A shell can take it between
+// single quotes.
 func pattern(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {
-		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+		parts[i] = "^" + strings.ReplaceAll(regexp.QuoteMeta(p), "'", ".") + "$"
 	}
 	return strings.Join(parts, "/")
 }
