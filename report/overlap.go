@@ -222,11 +222,10 @@ func (p *plot) aftermath(x, y *grant) {
 		}
 		switch {
 		case s.by.grant == x || s.by.grant == y:
-			p.trespass(s)
-			p.intruder(s)
+			p.weigh(side, func() { p.trespass(s); p.intruder(s) })
 			harmed = true
 		case s.grant().holds(s.to): // so another client may hold, too
-			p.trespass(s)
+			p.weigh(side, func() { p.trespass(s) })
 		}
 	}
 	for _, v := range p.d.visits {

@@ -35,6 +35,10 @@ var stories = []struct {
 		"At 12.00 s c1 woke up. At 12.02 s its release removed c2's entry, while c2 still believed that it held the lock.",
 		"c3 was granted the lock, although c2's lease ran until 20.10 s: from then on both held it.",
 	}},
+	{"long-chain", longChain, []string{
+		"At 7.00 s redis-1 was paused for 5.4 s.",
+		"At 13.80 s c3 wrote 4 over c4's 3, which it had not read",
+	}},
 	{"entry-lost", entryLost, []string{
 		"redis-1 lost power for 1 s.",
 		"redis-1 lost c1's entry, while c1 still believed that it held the lock.",
@@ -353,6 +357,34 @@ func lateDel() (*history.History, []checker.Verdict) {
 	r.at(13_000).releases("c3")
 	r.at(14_000).refused("c2")
 	return r.ends(checker.Ownership, "c1 removed c2's entry", remove)
+}
+
+// longChain has more moments that matter than a story has.
+func longChain() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-del")
+	r.at(5000).acquire("c1", 0, 15_000)
+	for _, c := range []string{"c2", "c3", "c4"} {
+		r.invoke(c, history.Acquire)
+	}
+	r.at(7000).fault("server-pause", 1, "", 0, "redis-1")
+	r.at(7400).invoke("c1", history.Release)
+	r.at(12_400).heal("server-pause", 1, "redis-1")
+	r.at(12_401).server(history.Remove, "c1", "c1")
+	r.at(12_410).server(history.Granted, "c2", "c2")
+	r.at(12_450).server(history.Remove, "c2", "c1") // the request that the client library repeated
+	r.end("c1", history.Release, history.OK, "")
+	r.at(12_550).got("c2", 0, 22_400)
+	r.at(12_600).grants("c3", 0, 22_600)
+	r.reads("c3", 0, 1)
+	r.at(13_300).invoke("c2", history.Release)
+	r.server(history.Remove, "c3", "c2")
+	r.end("c2", history.Release, history.OK, "")
+	r.at(13_500).grants("c4", 0, 23_500)
+	r.reads("c4", 0, 1)
+	w := r.at(13_700).writes("c4", 0, 3, 1)
+	r.at(13_800)
+	stale := r.writes("c3", 0, 4, 3)
+	return r.ends(checker.Resource, "a write replaced what its writer had not read", w, stale)
 }
 
 func entryLost() (*history.History, []checker.Verdict) {

@@ -100,6 +100,7 @@ func (p *plot) bare(witness []int) {
 func (p *plot) settle() {
 	p.order()
 	p.gather()
+	p.blame()
 	for weight := minor; len(p.moments) > maxMoments && weight > key; weight-- {
 		room := maxMoments
 		for i := range p.moments {
@@ -114,8 +115,26 @@ func (p *plot) settle() {
 			return m.weight == weight && room < 0
 		})
 	}
-	if len(p.moments) > maxMoments {
-		p.moments = p.moments[:maxMoments]
+	for len(p.moments) > maxMoments { // first what came after the climax, then how it began
+		i := len(p.moments) - 1
+		if p.moments[i].pos <= p.climax {
+			i = slices.IndexFunc(p.moments, func(m moment) bool { return m.faults == nil })
+		}
+		p.moments = slices.Delete(p.moments, i, i+1)
+	}
+}
+
+// blame keeps the last fault before the climax in the story of a violation, however long
+// that is: it is the cause, or a part of it.
+func (p *plot) blame() {
+	if p.everyFault {
+		return
+	}
+	for i := range slices.Backward(p.moments) {
+		if m := &p.moments[i]; m.faults != nil && m.weight <= side && m.pos <= p.climax {
+			m.weight = key
+			return
+		}
 	}
 }
 
