@@ -43,12 +43,17 @@ func (p *plot) falseNo(o *op) bool {
 	}
 	p.title = o.client + " was told that it did not get " + p.lock() + ", and the entry was its own"
 	p.asks(o)
-	p.makes("", s)
+	all := p.d.alongside(s)
+	p.makes("", all...)
 	p.unanswered(o)
-	p.entryEnds(s)
+	p.entriesEnd(all)
 	p.spans = append(p.spans, span{label: "entry stays", from: p.d.at(o.done), to: p.d.at(s.to)})
 	kept := p.d.units.span(p.d.at(s.to) - p.d.at(o.done))
-	p.next(s.to, ": that entry had kept it from everybody for another "+kept, "")
+	that := "that entry"
+	if len(all) > 1 {
+		that = "those entries"
+	}
+	p.next(s.to, ": "+that+" had kept it from everybody for another "+kept, "")
 	if s.to == none {
 		p.coda = "The entry was still there at the end."
 	}
@@ -123,10 +128,10 @@ func (p *plot) falseRelease(o *op, witness []int) bool {
 	if s.back {
 		p.isBack(s)
 	} else if s.from > o.done {
-		p.makes("", s)
+		p.makes("", p.d.alongside(s)...)
 	}
 	p.spans = append(p.spans, span{label: "entry stays", from: p.d.at(since), to: p.d.at(s.to)})
-	p.entryEnds(s)
+	p.entriesEnd(p.d.alongside(s))
 	if s.to == none {
 		p.coda = "The entry was still there at the end."
 	}

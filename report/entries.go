@@ -210,13 +210,25 @@ func some(stays []*stay) string {
 	return several(servers)
 }
 
-// trespass tells that a command removed or took over an entry of another grant.
+// entries returns " entry", or " entries" with their servers if there are several.
+func entries(all []*stay) string {
+	if servers := serving(all); len(servers) > 1 {
+		return " entries on " + some(all)
+	} else if o := all[0].op; o != nil && len(homes(o.stays)) > 1 {
+		return " entry on " + servers[0]
+	}
+	return " entry"
+}
+
+// trespass tells that a command removed or took over an entry of another grant, and those of
+// the same grant on other servers.
 func (p *plot) trespass(s *stay) {
 	by := s.by
 	if by == nil {
 		return
 	}
 	p.with(by.client)
+	all := slices.DeleteFunc(p.d.alongside(s), func(o *stay) bool { return s.to <= p.climax && o.to > p.climax })
 	own := by.releases(s)
 	if own != nil {
 		p.entryEnds(own)
@@ -252,8 +264,8 @@ func (p *plot) trespass(s *stay) {
 		}
 		p.add(m.weighing(side))
 	}
-	what := " " + whose + " entry" + released
-	p.add(works(s.to, s.server, by.client, which+by.f, did+what+p.still(s.grant(), s.to), does+what))
+	what := " " + whose + entries(all) + released
+	p.add(p.d.spread(all, func(s *stay) int { return s.to }, works(all[0].to, all[0].server, by.client, which+by.f, did+what+p.still(s.grant(), s.to), does+what)))
 	p.ride(by)
 }
 
@@ -326,12 +338,7 @@ func (p *plot) entryEnds(all ...*stay) {
 	case s.by != nil && s.by.client != s.client():
 		p.trespass(s)
 	case s.by != nil:
-		its := "its entry"
-		if servers := serving(all); len(servers) > 1 {
-			its = "its entries on " + some(all)
-		} else if len(homes(s.op.stays)) > 1 {
-			its += " on " + servers[0]
-		}
+		its := "its" + entries(all)
 		m := works(s.to, s.server, s.by.client, s.by.f, "removed "+its+p.d.answerless(all), "removes "+its)
 		p.add(p.d.spread(all, func(s *stay) int { return s.to }, m))
 	}

@@ -188,6 +188,56 @@ func quorumPause() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
+func quorumLateDel() (*history.History, []checker.Verdict) {
+	r := newRun("redlock")
+	r.h.Header.Nodes = 3
+	all := []string{"redis-1", "redis-2", "redis-3"}
+	r.at(2).quorum("c1", 9_890, all...)
+	r.at(1000).fault("pause", 1, "c1 release: before request 1, DEL", 0, "c1")
+	r.at(2000).invoke("c2", history.Acquire)
+	for i, s := range all {
+		r.on(s).at(10_002+i).server(history.Expire, "c1", "")
+	}
+	r.at(10_100).each(history.Granted, "c2", "c2", all...)
+	r.got("c2", 0, 19_990)
+	r.at(13_000).heal("pause", 1, "c1")
+	r.invoke("c1", history.Release)
+	r.each(history.Remove, "c2", "c1", all...)
+	r.end("c1", history.Release, history.OK, "")
+	return judged(r)
+}
+
+func quorumFalseNo() (*history.History, []checker.Verdict) {
+	r := newRun("redlock")
+	r.h.Header.Nodes = 3
+	two := []string{"redis-1", "redis-2"}
+	asked := r.at(1).invoke("c1", history.Acquire)
+	made := r.on("redis-1").at(3).server(history.Granted, "c1", "c1")
+	r.on("redis-2").server(history.Granted, "c1", "c1")
+	no := r.at(7000).end("c1", history.Acquire, history.Fail, history.ErrHeld)
+	r.at(7100).invoke("c2", history.Acquire)
+	r.at(10_003).each(history.Expire, "c1", "", two...)
+	r.at(10_200).each(history.Granted, "c2", "c2", two...)
+	r.got("c2", 0, 20_090)
+	return r.ends(checker.Answers, "a no that was none", asked, made, no)
+}
+
+func quorumLeft() (*history.History, []checker.Verdict) {
+	r := newRun("redlock")
+	r.h.Header.Nodes = 3
+	all := []string{"redis-1", "redis-2", "redis-3"}
+	r.at(1).fault("server-pause", 1, "", 0, all...)
+	r.at(2).invoke("c1", history.Acquire)
+	r.at(5000).invoke("c2", history.Acquire)
+	r.at(9000).end("c1", history.Acquire, history.Info, history.ErrTimeout)
+	r.at(15_000).heal("server-pause", 1, all...)
+	r.each(history.Granted, "c1", "c1", all...)
+	r.at(25_000).each(history.Expire, "c1", "", all...)
+	r.at(25_100).each(history.Granted, "c2", "c2", all...)
+	r.got("c2", 0, 34_990)
+	return judged(r)
+}
+
 func quorumFailover() (*history.History, []checker.Verdict) {
 	r := newRun("redlock")
 	r.h.Header.Nodes = 5

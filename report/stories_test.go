@@ -188,6 +188,17 @@ var stories = []struct {
 	{"quorum-pause", quorumPause, []string{
 		"Between 10.00 s and 10.01 s 5 servers dropped c1's entries, 0.11 s to 0.12 s after the lease had ended, before c1 had released the lock.",
 	}},
+	{"quorum-late-del", quorumLateDel, []string{
+		"its release removed c2's entries on redis-1, redis-2 and redis-3, while c2 still believed that it held the lock.",
+	}},
+	{"quorum-false-no", quorumFalseNo, []string{
+		"redis-1 and redis-2 made entries for c1.",
+		"redis-1 and redis-2 dropped c1's entries: their time was over.",
+		"those entries had kept it from everybody for another 3 s",
+	}},
+	{"quorum-left", quorumLeft, []string{
+		"At 15.00 s redis-1, redis-2 and redis-3 made entries for c1, whose acquire was over.",
+	}},
 	{"quorum-failover", quorumFailover, []string{
 		"redis-3b took the place of redis-3.",
 		"redis-3b did not have c1's entry on redis-3, which had not reached it",

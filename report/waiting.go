@@ -256,7 +256,7 @@ func (p *plot) obstacle(s *stay, free gap) {
 		p.unanswered(s.op)
 		p.isBack(s)
 	default:
-		p.makes("", s)
+		p.makes("", p.d.alongside(s)...)
 		if before(s.op.done, free.end) {
 			p.unanswered(s.op)
 		}
