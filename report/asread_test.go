@@ -357,7 +357,7 @@ var asRead = []truth{
 {"time":10201000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":20000000000}
 {"time":12000000000,"process":"nemesis","type":"info","f":"ended"}`,
 		[]string{
-			"At 10.00 s redis-2 dropped c1's entry as expired, 0.1 s before c1 thought that its lease would end, while c1 still believed that it held the lock.",
+			"At 10.00 s redis-2 dropped c1's entry as expired, 0.10 s before c1 thought that its lease would end, while c1 still believed that it held the lock.",
 			"Between 10.15 s and 10.16 s redis-1 and redis-3 dropped c1's entries, 50 ms to 60 ms after the lease had ended, before c1 had released the lock.",
 		},
 		nil,

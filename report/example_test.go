@@ -29,7 +29,7 @@ func ExampleStory() {
 	//   At 1.00 s c1 was granted the lock. At 4.00 s c2 was granted the lock: from
 	//   then on both held it.
 	//
-	//                 1 s       1.5 s     2 s        2.5 s     3 s       3.5 s     4 s
+	//                 1 s       1.50 s    2 s        2.50 s    3 s       3.50 s    4 s
 	//                ─┼─────────┼─────────┼──────────┼─────────┼─────────┼─────────┼──
 	//   c1           ·██████████████████████████████████████████████████████████████
 	//                 1

@@ -36,7 +36,7 @@ var stories = []struct {
 		"c3 was granted the lock, although c2's lease ran until 20.10 s: from then on both held it.",
 	}},
 	{"long-chain", longChain, []string{
-		"At 7.00 s redis-1 was paused for 5.4 s.",
+		"At 7.00 s redis-1 was paused for 5.40 s.",
 		"At 13.80 s c3 wrote 4 over c4's 3, which it had not read",
 	}},
 	{"entry-lost", entryLost, []string{
@@ -110,11 +110,11 @@ var stories = []struct {
 	{"clock-set-back", clockSetBack, []string{
 		`VIOLATED handover: nobody held "a" from 7.00 s to 20.10 s while c2 waited`,
 		"redis-1 dropped c1's entry, 10 s after the lease had ended.",
-		"c2 was granted the lock: nobody had held it for 13.1 s.",
+		"c2 was granted the lock: nobody had held it for 13.10 s.",
 	}},
 	{"dead-before-asked", deadBeforeAsked, []string{
 		`VIOLATED handover: nobody held "a" from 1.00 s to 10.10 s while c2 waited`,
-		"c2 was granted the lock: nobody had held it for 10.1 s.",
+		"c2 was granted the lock: nobody had held it for 10.10 s.",
 	}},
 	{"refused", refused, []string{
 		"✓ HELD lease-exclusion, ownership, fencing, resource, answers, liveness, handover and fairness",
@@ -138,7 +138,7 @@ var stories = []struct {
 	{"removal-lost", removalLost, []string{
 		"VIOLATED liveness",
 		"c1's entry was there again: its removal had not reached redis-1b.",
-		"which nobody had held for 39.5 s, and redis-1b still kept c1's entry.",
+		"which nobody had held for 39.50 s, and redis-1b still kept c1's entry.",
 	}},
 	{"answer-undone", answerUndone, []string{
 		`VIOLATED answers: c1 was told that it had released "a", and its entry came back`,
@@ -168,21 +168,21 @@ var stories = []struct {
 		"c2's clock is right again",
 	}},
 	{"clock-slow", clockSlow, []string{
-		"At 1.00 s its clock lost 0.1 s in each 10 s for 12 s.",
+		"At 1.00 s its clock lost 0.10 s in each 10 s for 12 s.",
 		"At 6.00 s c1 renewed its lease, until 16.10 s.",
 		"At 16.00 s redis-1 dropped c1's entry as expired, 69 ms before c1 thought that its lease would end, while",
 		"although c1 thought that its lease ran until 16.07 s",
 		"c1's clock runs as it should again",
 	}},
 	{"fast-servers", fastServers, []string{
-		"the clocks of redis-1, redis-2 and redis-3 gained 0.1 s in each 10 s.",
+		"the clocks of redis-1, redis-2 and redis-3 gained 0.10 s in each 10 s.",
 		"the network cut c1 off from redis-4 and redis-5.",
-		"redis-1, redis-2 and redis-3 dropped c1's entries as expired, 0.1 s before the lease ended",
+		"redis-1, redis-2 and redis-3 dropped c1's entries as expired, 0.10 s before the lease ended",
 		"c2 was granted the lock by 5 servers, although c1's lease ran until 10.00 s",
 	}},
 	{"quorum-clock-jump", quorumClockJump, []string{
 		"c1 was granted the lock by redis-1, redis-2 and redis-3",
-		"redis-3 dropped c1's entry as expired, 8.9 s before the lease ended",
+		"redis-3 dropped c1's entry as expired, 8.90 s before the lease ended",
 		"c2 was granted the lock by redis-3, redis-4 and redis-5",
 	}},
 	{"quorum-pause", quorumPause, []string{
@@ -242,7 +242,7 @@ var stories = []struct {
 	{"cut-release", cutRelease, []string{
 		"redis-3 c1" + strings.Repeat("━", 55) + " ╌", "╌ an entry too short for a name",
 		"Then c1's release removed its entries on redis-1 and redis-2. At 0.60 s",
-		"At 10.00 s redis-3 dropped c1's entry, 0.1 s after the lease had ended. At 11.00 s c2",
+		"At 10.00 s redis-3 dropped c1's entry, 0.10 s after the lease had ended. At 11.00 s c2",
 	}},
 	{"brief-entry", briefEntry, []string{
 		"redis-1 c1" + strings.Repeat("━", 47) + "╌c3━",
@@ -257,7 +257,7 @@ var stories = []struct {
 		"At 14.00 s c2 wrote 1 over c3's 2",
 	}},
 	{"late-majority", lateMajority, []string{
-		"At 10.00 s redis-2, redis-3 and redis-4 dropped c1's entries, 0.1 s after the lease had ended, before c1 had released the lock.",
+		"At 10.00 s redis-2, redis-3 and redis-4 dropped c1's entries, 0.10 s after the lease had ended, before c1 had released the lock.",
 		"At 10.10 s redis-1, redis-2 and redis-3 had made entries for c2, whose acquire was not over yet.",
 		"At 11.00 s it woke up and heard of its grant: from then on both held it.",
 	}},

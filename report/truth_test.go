@@ -251,7 +251,7 @@ var truths = []truth{
 {"time":15000000000,"process":"nemesis","type":"info","f":"ended"}`,
 		[]string{
 			"just before one of the first scripts of c1's release, the network cut c1 off from redis-3.",
-			"Between 10.00 s and 10.20 s redis-1, redis-2 and redis-3 dropped c1's entries, 0.1 s to 0.3 s after the lease had ended. At 10.06 s c2 was granted the lock by redis-1 and redis-2, with a lease until 20.00 s.",
+			"Between 10.00 s and 10.20 s redis-1, redis-2 and redis-3 dropped c1's entries, 0.10 s to 0.30 s after the lease had ended. At 10.06 s c2 was granted the lock by redis-1 and redis-2, with a lease until 20.00 s.",
 		},
 		[]string{"At 13.00 s"},
 	},
@@ -381,8 +381,8 @@ var truths = []truth{
 {"time":10700000000,"process":"redis-5","type":"event","f":"expire","key":"a","op":1}
 {"time":11000000000,"process":"nemesis","type":"info","f":"ended"}`,
 		[]string{
-			"c1 was granted the lock by 5 servers", "At 10.00 s 4 of 5 servers dropped c1's entries, 0.1 s after the lease had ended",
-			"c1's entries expire on 4 of 5 servers, 0.1 s after the lease has ended", "c2 was granted the lock by 4 servers",
+			"c1 was granted the lock by 5 servers", "At 10.00 s 4 of 5 servers dropped c1's entries, 0.10 s after the lease had ended",
+			"c1's entries expire on 4 of 5 servers, 0.10 s after the lease has ended", "c2 was granted the lock by 4 servers",
 		},
 		nil,
 	},
@@ -463,7 +463,7 @@ var truths = []truth{
 {"time":1000000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":4,"by":4}
 {"time":1001000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":11000000000}
 {"time":2000000000,"process":"nemesis","type":"info","f":"ended"}`,
-		[]string{"At 0.50 s a request of c2 brought the end of c1's entry nearer. At 0.60 s redis-1 dropped c1's entry as expired, 9.4 s before"},
+		[]string{"At 0.50 s a request of c2 brought the end of c1's entry nearer. At 0.60 s redis-1 dropped c1's entry as expired, 9.40 s before"},
 		nil,
 	},
 	{

@@ -34,15 +34,20 @@ func (u units) exact(t time.Duration) string {
 	return fmt.Sprintf("%.3f s", t.Seconds())
 }
 
-// span returns a length of time: "12 s", "0.25 s", "8 ms".
+// span returns a length of time: "12 s", "0.25 s", "15.60 s", "8 ms".
 func (u units) span(d time.Duration) string {
 	if d < 0 {
 		d = -d
 	}
 	if u.ms || d < 95*time.Millisecond {
-		return trim(fmt.Sprintf("%.0f", millis(d))) + " ms"
+		return fmt.Sprintf("%.0f ms", millis(d))
 	}
-	return trim(fmt.Sprintf("%.2f", d.Seconds())) + " s"
+	return brief(d)
+}
+
+// brief returns seconds without a fraction, or as a sentence has instants: "15.60 s".
+func brief(d time.Duration) string {
+	return strings.Replace(fmt.Sprintf("%.2f s", d.Seconds()), ".00", "", 1)
 }
 
 // spans returns a range of lengths of time.
@@ -58,14 +63,7 @@ func (u units) tick(t, step time.Duration) string {
 	if u.ms || step < 10*time.Millisecond {
 		return strconv.FormatFloat(millis(t), 'f', -1, 64) + " ms"
 	}
-	return strconv.FormatFloat(t.Seconds(), 'f', -1, 64) + " s"
+	return brief(t)
 }
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-func trim(s string) string {
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s
-}
