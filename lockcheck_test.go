@@ -373,9 +373,10 @@ func TestNamesOfTests(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][2]string{
 		"x":          {"x", "^x$"},
+		"5%":         {"5%25", "^5%$"},
 		"a b":        {"a_b", "^a_b$"},
 		"../y":       {"%2E%2E/y", `^\.\.$/^y$`},
-		`is "it's*?`: {"is_%22it%27s%2A%3F", `^is_"it.s\*\?$`},
+		`is "it's*?`: {"is_%22it%27s%2A%3F", `^is_"it\x27s\*\?$`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			top := "TestNamesOfTests"

@@ -448,12 +448,13 @@ func directory(t *testing.T) string {
 // fileName returns the name of a directory for a part of a test's name. Characters that a
 // file in a Go module may not have are escaped as in URLs.
 func fileName(part string) string {
+	escaped := "%\"'*:<>?`|\\"
 	if strings.HasSuffix(part, ".") {
-		part = strings.ReplaceAll(part, ".", "%2E")
+		escaped += "."
 	}
 	var b strings.Builder
 	for _, r := range part {
-		if strings.ContainsRune("\"'*:<>?`|\\", r) {
+		if strings.ContainsRune(escaped, r) {
 			fmt.Fprintf(&b, "%%%02X", r)
 			continue
 		}
@@ -467,7 +468,7 @@ func fileName(part string) string {
 func pattern(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {
-		parts[i] = "^" + strings.ReplaceAll(regexp.QuoteMeta(p), "'", ".") + "$"
+		parts[i] = "^" + strings.ReplaceAll(regexp.QuoteMeta(p), "'", `\x27`) + "$"
 	}
 	return strings.Join(parts, "/")
 }
