@@ -78,13 +78,27 @@ func (s *sweep) between(k, i int32) (facts []fact) {
 
 // mayBeNested reports whether the owner of hold i may have held all the time since an
 // earlier hold: a release has no answer, or another process of the client did it, or
-// an acquire has no answer, or was confirmed only later.
+// an acquire has no answer, or was confirmed only later. Holds that are certain may be
+// nested in such a hold.
 func (s *sweep) mayBeNested(i int32) bool {
-	x := &s.holds[i]
-	return s.rule.reentrant && slices.ContainsFunc(s.holds, func(h hold) bool {
-		return h.owner == x.owner && !h.void && h.call < x.ret && h.gone > x.call &&
-			(h.ret > x.ret || h.ret < x.ret && (h.end != never || h.late))
-	})
+	if !s.rule.reentrant {
+		return false
+	}
+	for x := &s.holds[i]; x != nil; {
+		var outer *hold // the first that x is nested in
+		for k := range s.holds {
+			h := &s.holds[k]
+			switch {
+			case h.owner != x.owner || h.void || h.call >= x.ret || h.gone <= x.call || h.ret == x.ret:
+			case h.ret > x.ret || h.end != never || h.late:
+				return true
+			case outer == nil || h.ret < outer.ret:
+				outer = h
+			}
+		}
+		x = outer
+	}
+	return false
 }
 
 // turn checks whether hold i was overtaken in the queue.

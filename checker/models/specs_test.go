@@ -1313,6 +1313,15 @@ var modelSpecs = []modelSpec{
 	{"reentrant-mutex", "a release that goes on without a hold is not", named + `
 		c1' acquire
 		c1' acquire ok grant=2`, `violated 2,4: c1 (process 1) held the lock from line 2 on, and c1 (process 2) was granted it in line 4.`},
+	{"reentrant-fenced-mutex reentrant-fenced-mutex=3", "a grant may be nested in one that another process releases meanwhile", `
+		c1 acquire
+		c1 acquire ok grant=1 token=2
+		c1' release grant=1
+		c1 acquire
+		c1 acquire ok grant=2
+		c1' release ok
+		c1 acquire
+		c1 acquire ok grant=3 token=2`, "valid"},
 	{"reentrant-fenced-mutex", "who may have held all the time may be granted the same token", unanswered + `
 		c1' acquire
 		c1' acquire ok grant=1 token=2
