@@ -122,18 +122,19 @@ func (f *filler) foreign(e *Entry) error {
 }
 
 // elsewhere notes that p invokes the release of a grant that it has not got itself. One
-// that names none may be about any grant of p's client: what its other processes mean
-// after that is for the judge to say.
+// that names none may be about any grant of p's client, and one that names a grant about
+// an acquire whose answer is still to come: what the other processes mean after that is for
+// the judge to say.
 func (f *filler) elsewhere(p *procState, e *Entry) {
 	if e.Grant != 0 {
 		if f.away == nil {
 			f.away = map[int]bool{}
 		}
 		f.away[e.Grant] = true
-		return
 	}
 	for _, q := range f.present[p.client] {
-		if asks := q.open.lock == e.Lock && (q.open.f == Acquire || q.open.f == Try); q != p && (asks || len(q.grants[e.Lock]) > 0) {
+		asks := q.open.lock == e.Lock && (q.open.f == Acquire || q.open.f == Try)
+		if may := asks && q.open.grant == 0 || e.Grant == 0 && (asks || len(q.grants[e.Lock]) > 0); q != p && may {
 			if q.mixed == nil {
 				q.mixed = map[string]bool{}
 			}

@@ -103,19 +103,28 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 		if !j.drop(hand, owner, asks, pos, pos) && !j.holds[m.hold].known {
 			j.vanish(m.hold, pos)
 		}
+		if m.open {
+			j.others(hand, m, asks, id, pos)
+		}
 	case m.named && !m.open:
 		j.vanish(m.hold, pos)
 	case m.named || !j.drop(hand, owner, asks, pos, pos):
 		if !m.named { // else it is a grant without an answer
 			j.drop(hand, none, asks, pos, pos)
 		}
-		for _, n := range slices.Concat(hand.sure, hand.unsure) {
-			if n != asks && j.holds[n].joint == 0 && (j.holds[n].uncertain() || m.named && !j.holds[n].named && j.holds[n].certain()) {
-				j.vanish(n, pos)
-			}
-		}
-		j.strike(j.asking(client, l, id), pos)
+		j.others(hand, m, asks, id, pos)
 	}
+}
+
+// others ends the holds of a client that a loss at pos may have been about, beside the one
+// that it seems to mean: process id has reported it, and asks for the hold asks.
+func (j *Judge) others(hand *hand, m meaning, asks, id, pos int32) {
+	for _, n := range slices.Concat(hand.sure, hand.unsure) {
+		if n != asks && j.holds[n].joint == 0 && (j.holds[n].uncertain() || m.named && !j.holds[n].named && j.holds[n].certain()) {
+			j.vanish(n, pos)
+		}
+	}
+	j.strike(j.asking(hand.client, hand.lock, id), pos)
 }
 
 // vanish notes that a hold was lost at pos that its owner may not have had. In a

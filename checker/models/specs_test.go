@@ -1310,6 +1310,21 @@ var modelSpecs = []modelSpec{
 		c1 extend info
 		c1' acquire
 		c1' acquire ok grant=2`, "valid"},
+	{"owner-mutex rw-mutex", "who loses its grant before its answer may release another", `
+		c1 acquire
+		c1' release grant=12
+		c1' release ok
+		c1 acquire ok grant=12
+		c1' acquire
+		c1 release
+		c1 release ok`, "valid"},
+	{"reentrant-mutex reentrant-fenced-mutex", "an unknown name may be that of another acquire", `
+		c1 acquire
+		c1' acquire
+		c1'' lost grant=11
+		c2 acquire
+		c2 acquire ok grant=12 token=2
+		c1' acquire ok grant=13 token=1`, "valid"},
 	{"reentrant-mutex", "a release that goes on without a hold is not", named + `
 		c1' acquire
 		c1' acquire ok grant=2`, `violated 2,4: c1 (process 1) held the lock from line 2 on, and c1 (process 2) was granted it in line 4.`},
