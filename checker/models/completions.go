@@ -97,6 +97,9 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 		}
 		h.close(p.call)
 		h.gone, h.ret = pos, min(h.ret, pos)
+		if hand := j.hand(j.procs[h.proc].client, h.lock); !h.named {
+			hand.ended = append(hand.ended, p.hold)
+		}
 	case e.Type == history.Fail && effect && j.model.rule.reentrant && h.certain() && !p.means.open: // the entry was gone
 		j.drop(j.hand(j.procs[h.proc].client, h.lock), h.owner, none, p.call, pos)
 	case e.Type == history.Fail && effect && h.joint != 0: // its entry was already gone then

@@ -38,6 +38,9 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 		grants = append(j.last(&hand.sure, (*hold).certain, most), j.last(&hand.unsure, (*hold).uncertain, most)...)
 	} else { // the name of a grant without an answer
 		all := append(j.last(&hand.sure, (*hold).certain, len(j.holds)), j.last(&hand.unsure, (*hold).uncertain, len(j.holds))...)
+		if e.F == history.Valid { // it does not show when the hold ended
+			all = append(all, hand.ended...)
+		}
 		grants = slices.DeleteFunc(all, func(id int32) bool { return j.holds[id].named })
 		grants = grants[:min(len(grants), most)]
 	}

@@ -1318,6 +1318,15 @@ var modelSpecs = []modelSpec{
 		c1' acquire
 		c1 release
 		c1 release ok`, "valid"},
+	{"owner-mutex rw-mutex", "a late renewal may be of a hold that was released without its name", `
+		c1 acquire
+		c1 acquire info
+		c1'' release
+		c1'' release ok
+		c1''' acquire
+		c2 acquire
+		c2 acquire ok
+		c1'' valid grant=12`, "valid"},
 	{"reentrant-mutex reentrant-fenced-mutex", "an unknown name may be that of another acquire", `
 		c1 acquire
 		c1' acquire
