@@ -77,7 +77,7 @@ var table = [...]Model{
 		State:  "who holds the lock, how many times, with which token, and the largest token that was given out",
 		Rules:  "As reentrant-mutex; if nobody holds the lock, a grant has a larger token than all before it. If its process holds the lock, the grant has the same token.",
 		Source: "Hazelcast FencedLock; Jepsen's Hazelcast tests, reentrant fenced mutex",
-		Exact:  shrunk + "A process does one thing at a time, so it is certain whether it held when it asked again, and the order of the rest is forced: tokens are compared along it. Where it is not (it lost the lock, an acquire or a release of it has no answer, or a failed release is read as one that found it gone) and the tokens do not fit, Porcupine decides. " + strictSearch,
+		Exact:  shrunk + "A process does one thing at a time, so it is certain whether it held when it asked again, and the order of the rest is forced: tokens are compared along it. Where it is not (it lost the lock, an acquire or a release of it has no answer, another process released a grant of it, or a failed release is read as one that found it gone) and the tokens do not fit, Porcupine decides. " + strictSearch,
 		rule:   rule{reentrant: true, tokens: true},
 	},
 	{
