@@ -115,10 +115,16 @@ func (p *plot) settle() {
 			return m.weight == weight && room < 0
 		})
 	}
-	for len(p.moments) > maxMoments { // first what came after the climax, then how it began
+	p.shorten()
+}
+
+// shorten drops key moments of a story that is still too long: the last ones after the
+// climax, then the first ones that are no faults, then the first faults.
+func (p *plot) shorten() {
+	for len(p.moments) > maxMoments {
 		i := len(p.moments) - 1
 		if p.moments[i].pos <= p.climax {
-			i = slices.IndexFunc(p.moments, func(m moment) bool { return m.faults == nil })
+			i = max(0, slices.IndexFunc(p.moments, func(m moment) bool { return m.faults == nil && m.pos < p.climax }))
 		}
 		p.moments = slices.Delete(p.moments, i, i+1)
 	}
