@@ -195,7 +195,7 @@ func (t *timeline) held(e *history.Entry, p int32) int32 {
 }
 
 // lostBy returns the hold that a loss of hold id by process p ends, with all others of
-// p on the lock. A grant that nobody has held yet, such as that of an open acquire, has
+// p on the lock. A grant without a hold so far, such as that of an open acquire, has
 // no hold, and is one of p's own entry.
 func (t *timeline) lostBy(id, p, lock int32) int32 {
 	if id != none {
