@@ -76,7 +76,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	}
 	j.settle(p, effect, effect)
 	if p.hold != none {
-		j.holds[p.hold].releasing--
+		j.holds[p.hold].release(p, -1)
 	}
 	if ok {
 		j.loose(id, pos, true)

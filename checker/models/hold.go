@@ -27,6 +27,7 @@ type hold struct {
 	late       bool  // such a line confirmed it first, so it is not certain when it began
 	void       bool  // its acquire failed, after a line had confirmed its release
 	releasing  int8  // number of its releases under way
+	nameless   int8  // of these, those that name no grant
 	alone      int32 // position from which it may have ended without a release, or never
 	joint      int32 // the loss that may end it with its process's other holds: number plus one, or 0
 	token      uint64
@@ -48,6 +49,14 @@ func (h *hold) mayBeHeld() bool { return h.end == never && h.gone == never && !h
 
 // uncertain reports whether the owner of h may have it without knowing.
 func (h *hold) uncertain() bool { return h.gone == never && !h.certain() && !h.void }
+
+// release notes that a release of h by p begins (1) or ends (-1).
+func (h *hold) release(p *proc, by int8) {
+	h.releasing += by
+	if !p.means.named {
+		h.nameless += by
+	}
+}
 
 // close notes that h may end at pos without a release.
 func (h *hold) close(pos int32) { h.end, h.alone = min(h.end, pos), min(h.alone, pos) }

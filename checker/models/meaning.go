@@ -31,9 +31,14 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 	var grants []int32 // the grants that it may be about, the likeliest first
 	if e.Grant == 0 {
 		for i := len(hand.sure) - 1; i >= 0; i-- {
-			if h := &j.holds[hand.sure[i]]; h.owner == p.first && h.certain() {
+			h := &j.holds[hand.sure[i]]
+			if h.owner != p.first || !h.certain() {
+				continue
+			}
+			if h.nameless == 0 {
 				return meaning{hold: hand.sure[i], open: j.clouded(hand, hand.sure[i])}
 			}
+			break // another process may be releasing it
 		}
 		grants = append(j.last(&hand.sure, (*hold).certain, most), j.last(&hand.unsure, (*hold).uncertain, most)...)
 	} else { // the name of a grant without an answer

@@ -1490,6 +1490,14 @@ var modelSpecs = []modelSpec{
 		c2 try
 		c1 lost grant=2
 		c2 try ok grant=3 token=1`, `violated 4,5,6,7,8: there is no order for this: c2: acquire → token 3 (line 4); c1: acquire (lines 5 to 7); c2: acquire → token 1 (lines 6 to 8).`},
+	{"owner-mutex", "two releases without names may be about each other's grants", `
+		c1 acquire
+		c1' release
+		c1'' acquire
+		c1 acquire ok
+		c1 release
+		c1 release ok
+		c1' release ok`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
