@@ -35,6 +35,7 @@ type procState struct {
 type heldGrant struct {
 	grant int
 	lost  bool
+	doubt bool // its acquire had no answer, and no line has shown it
 }
 
 func (f *filler) entry(e *Entry, given Given) error {
@@ -74,8 +75,11 @@ func (f *filler) entry(e *Entry, given Given) error {
 		default:
 			e.Grant = p.innermostGrant(e.Lock)
 		}
-		if e.F == Lost {
+		switch e.F {
+		case Lost:
 			p.lose(e.Lock, e.Grant)
+		case Valid:
+			p.show(e.Lock, e.Grant)
 		}
 	default:
 		return f.complete(p, e)
@@ -132,13 +136,11 @@ func (f *filler) elsewhere(p *procState, e *Entry) {
 		}
 		f.away[e.Grant] = true
 	}
+	given := slices.ContainsFunc(f.present[p.client], func(q *procState) bool { return q.has(e.Lock, e.Grant) })
 	for _, q := range f.present[p.client] {
-		asks := q.open.lock == e.Lock && (q.open.f == Acquire || q.open.f == Try)
+		asks := !given && q.open.lock == e.Lock && (q.open.f == Acquire || q.open.f == Try)
 		if may := asks && q.open.grant == 0 || e.Grant == 0 && (asks || len(q.grants[e.Lock]) > 0); q != p && may {
-			if q.mixed == nil {
-				q.mixed = map[string]bool{}
-			}
-			q.mixed[e.Lock] = true
+			q.mix(e.Lock)
 		}
 	}
 }
@@ -178,6 +180,8 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		p.drop(e.Lock, e.Grant)
 	case e.F == Extend && e.Type == OK && e.Grant == 0:
 		e.Grant = p.innermostGrant(e.Lock)
+	case e.F == Extend && e.Type == OK:
+		p.show(e.Lock, e.Grant)
 	case e.F == Extend && e.Type == Fail && (e.Error == ErrLost || e.Error == ErrNotHeld):
 		p.lose(e.Lock, e.Grant)
 	}
@@ -190,7 +194,7 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		}
 		f.retired[p.client] = p
 	}
-	if e.Type != OK || (e.F != Acquire && e.F != Try) {
+	if e.Type == Fail || e.Type == Info && e.Grant == 0 || (e.F != Acquire && e.F != Try) {
 		return nil
 	}
 	if e.Grant == 0 {
@@ -204,7 +208,7 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	if p.grants == nil {
 		p.grants = map[string][]heldGrant{}
 	}
-	p.grants[e.Lock] = append(p.grants[e.Lock], heldGrant{grant: e.Grant})
+	p.grants[e.Lock] = append(p.grants[e.Lock], heldGrant{grant: e.Grant, doubt: e.Type == Info})
 	return nil
 }
 
@@ -214,13 +218,10 @@ func (p *procState) innermostGrant(lock string) int {
 	if p.mixed[lock] {
 		return 0
 	}
-	list := p.grants[lock]
-	n := len(list)
-	if n > 0 && p.open.f == Release && list[n-1].grant == p.open.grant {
-		n--
-	}
-	if n > 0 {
-		return list[n-1].grant
+	for _, h := range slices.Backward(p.grants[lock]) {
+		if !h.doubt && (p.open.f != Release || h.grant != p.open.grant) {
+			return h.grant
+		}
 	}
 	return 0
 }
@@ -235,7 +236,7 @@ func (p *procState) onlyGrant(lock string, away map[int]bool, fresh bool) (grant
 		return 0
 	}
 	for _, h := range p.grants[lock] {
-		if !fresh || !h.lost && !away[h.grant] {
+		if !h.doubt && (!fresh || !h.lost && !away[h.grant]) {
 			grant = h.grant
 			n++
 		}
@@ -258,6 +259,27 @@ func (p *procState) lose(lock string, n int) {
 			p.grants[lock][i].lost = true
 		}
 	}
+}
+
+// show notes that a line has shown that the process has grant n of lock. If that is the name
+// of none of its acquires, it is for the judge to say which of them it belongs to.
+func (p *procState) show(lock string, n int) {
+	list := p.grants[lock]
+	i := slices.IndexFunc(list, func(h heldGrant) bool { return h.grant == n })
+	switch {
+	case i >= 0:
+		list[i].doubt = false
+	case n != 0:
+		p.mix(lock)
+	}
+}
+
+// mix notes that for the process it is open which of the grants of lock are left.
+func (p *procState) mix(lock string) {
+	if p.mixed == nil {
+		p.mixed = map[string]bool{}
+	}
+	p.mixed[lock] = true
 }
 
 // maxIdle is the number of locks for which a process keeps an empty list, because

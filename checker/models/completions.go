@@ -108,6 +108,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	case e.Type == history.Fail && effect:
 		j.cease(p.hold, p.call)
 	case effect && e.Type != history.Fail:
+		h.unanswered = h.unanswered || !p.means.open
 		j.over(p.hold, p.call)
 	}
 }

@@ -30,15 +30,8 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 	}
 	var grants []int32 // the grants that it may be about, the likeliest first
 	if e.Grant == 0 {
-		for i := len(hand.sure) - 1; i >= 0; i-- {
-			h := &j.holds[hand.sure[i]]
-			if h.owner != p.first || !h.certain() {
-				continue
-			}
-			if h.nameless == 0 {
-				return meaning{hold: hand.sure[i], open: j.clouded(hand, hand.sure[i])}
-			}
-			break // another process may be releasing it
+		if own := j.lastOf(p.first, hand); own != none && j.holds[own].nameless == 0 { // else another process may be releasing it
+			return meaning{hold: own, open: j.clouded(hand, own)}
 		}
 		grants = append(j.last(&hand.sure, (*hold).certain, most), j.last(&hand.unsure, (*hold).uncertain, most)...)
 	} else { // the name of a grant without an answer
@@ -65,6 +58,22 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 		m.hold = grants[0]
 	}
 	return m
+}
+
+// lastOf returns the last hold that an owner has got and that is not released, even if it
+// was lost; or none.
+func (j *Judge) lastOf(owner int32, hand *hand) int32 {
+	hand.sure = slices.DeleteFunc(hand.sure, func(id int32) bool { return !j.holds[id].certain() })
+	hand.unsure = slices.DeleteFunc(hand.unsure, func(id int32) bool { return !j.holds[id].uncertain() })
+	last := none
+	for _, list := range [][]int32{hand.sure, hand.unsure} {
+		for _, id := range list {
+			if h := &j.holds[id]; h.owner == owner && h.known && !h.unanswered {
+				last = max(last, id)
+			}
+		}
+	}
+	return last
 }
 
 // asked returns the hold that a process asks for.

@@ -1498,6 +1498,41 @@ var modelSpecs = []modelSpec{
 		c1 release
 		c1 release ok
 		c1' release ok`, "valid"},
+	{"owner-mutex", "a release without a name is about the last grant, even if that was lost, and another process lets go of it", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 lost grant=1
+		c1 acquire
+		c1' release grant=1
+		c1 acquire info
+		c1'' release grant=1
+		c1' release ok grant=1
+		c1'' release ok grant=1`, `violated 7,8,9: c1 (process 3) released the lock (line 9), and did not hold it: its hold had ended in line 8.`},
+	{"owner-mutex", "a release that failed changes nothing of what others mean", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 release grant=1
+		c1 release ok grant=1
+		c1' acquire
+		c1' acquire ok grant=2
+		c1' lost grant=2
+		c1 release
+		c1 release fail error=not-held
+		c1 acquire
+		c1 acquire ok grant=3
+		c1 acquire
+		c1' release
+		c1 acquire ok grant=4`, `violated 11,14: c1 (process 1) held the lock from line 11 on, and was granted it again (line 14).`},
+	{"semaphore=2", "a release without a name is about the last grant that any line has shown", `
+		c1 acquire grant=4
+		c1 acquire ok grant=4
+		c1 acquire grant=6
+		c1 acquire info
+		c1' valid grant=6
+		c1' release
+		c1' release ok
+		c1' extend grant=6
+		c1' extend ok grant=6`, `violated 5,7,8,9: c1 (process 2) extended the lock (line 9) after it had released it (line 7).`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
