@@ -148,7 +148,7 @@ func (f *checkFlags) fit(changed func(flag string) bool, c *judging.Request) err
 }
 
 func promiseFlag(cmd *cobra.Command, list *[]string) {
-	cmd.Flags().StringSliceVar(list, "promise", nil, "the `properties` that must hold (default: all that apply)")
+	cmd.Flags().StringSliceVar(list, "promise", nil, "the `properties` that must hold (default: all that apply; of run: what a lock of its kind can keep)")
 }
 
 // judge returns what judges files.

@@ -32,6 +32,9 @@ simultaneous events is drawn. --strategy pct orders them by priorities, and
 finds flaws that need a rare order of messages. --strategy exhaustive searches
 every order of events of a few clients, and proves what holds within that bound.
 
+Without --promise the exit code counts what a lock of this kind can keep under
+the faults that struck: no lease outlasts a pause. The rest is shown apart.
+
 For the first violation of each property the run's files are kept below --out,
 and beside them those of the shortest run that still violates it (see: lockcheck
 shrink --help). The first of these is explained. On docker the files of every
@@ -85,6 +88,7 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	fl.IntVar(&f.Depth, "depth", 0, "with pct: how many `orders` of events a bug needs (default: 1 to 4, drawn for each run)")
 	fl.StringVar(&f.Worker, "worker", "", "`command` of a worker that brings its own lock, with quotes as in a shell; on docker or external. It is kept in schedule.json: secrets belong in the environment")
 	fl.StringVar(&f.Store, "store", "", "the servers of a worker: "+strings.Join(catalogue.WorkerStores(), ", ")+" (default: "+catalogue.WorkerStores()[0]+"; see docs/worker.md)")
+	fl.StringVar(&f.Kind, "kind", "", "the `kind` of a worker's lock, which says what it can keep: lease, renewed-lease, no-expiry, session, connection (default: any that its servers can have)")
 	fl.StringVar(&f.keep, "keep", "violations", "whose files to keep: violations, all")
 	fl.IntVar(&f.Jobs, "jobs", 0, "runs at once (default: one for each core)")
 	fl.BoolVar(&f.noShrink, "no-shrink", false, "leave the violations that are kept as long as they are")
@@ -141,6 +145,9 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 			}
 		}
 		lock := f.Lock(id)
+		if s.Kind, err = f.LockKind(&lock); err != nil {
+			return err
+		}
 		if s.Kinds, err = ask.ApplicableFaults(a.Say, p, &lock, s.Kinds, f.Faults); err != nil {
 			return err
 		}

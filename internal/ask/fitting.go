@@ -43,6 +43,30 @@ func (f *Batch) Lock(id string) catalogue.Lock {
 	return lock
 }
 
+// LockKind returns the kind of a lock, which says what it can keep; nil if a promise was
+// named, or the search is for proofs: then everything counts.
+func (f *Batch) LockKind(lock *catalogue.Lock) (*catalogue.LockKind, error) {
+	if len(f.Promises) > 0 || f.Strategy == Exhaustive {
+		return nil, nil
+	}
+	kind := lock.Kind()
+	if f.Worker == "" {
+		return &kind, nil
+	}
+	among := lock.Kinds()
+	if f.Kind == "" {
+		kind = catalogue.OfAny(among)
+		return &kind, nil
+	}
+	var known []string
+	for _, k := range among {
+		if known = append(known, k.Name); k.Name == f.Kind {
+			return &k, nil
+		}
+	}
+	return nil, exit.Errorf(exit.Usage, "--kind %q: a lock on these servers can be %s", f.Kind, strings.Join(known, ", "))
+}
+
 // Locks returns the locks to run: those of the arguments, or the worker's.
 func (f *Batch) Locks(args []string, s explore.Settings) ([]string, error) {
 	switch {

@@ -59,9 +59,15 @@ func Named(args []string) func(name string) bool {
 	return func(name string) bool { return slices.Contains(args, name) }
 }
 
-// Promise reads a list of properties.
+// AllPromised is the promise that every property holds that applies.
+const AllPromised = "all"
+
+// Promise reads a list of properties, or all.
 func Promise(list []string) (checker.Promise, error) {
 	var pr checker.Promise
+	if slices.Equal(list, []string{AllPromised}) {
+		return nil, nil
+	}
 	for _, name := range list {
 		if !slices.Contains(names.Properties(), name) {
 			return nil, Unknown("property", name, names.Properties())

@@ -66,6 +66,7 @@ type Batch struct {
 	Depth       int
 	Worker      string
 	Store       string // of the worker; "": redis
+	Kind        string // of the worker's lock; "": any that its servers can have
 	Jobs        int
 	Promises    []string
 	Shard       explore.Shard
@@ -183,6 +184,12 @@ func (f *Batch) validate(given func(flag string) bool) error {
 	}
 	if f.Store != "" && f.Environment.On == suite.External && f.Store != f.Environment.Servers.Store() {
 		return exit.Errorf(exit.Usage, "--store %s: the addresses are of %s", f.Store, f.Environment.Servers.Store())
+	}
+	if f.Worker == "" && given("kind") {
+		return exit.Errorf(exit.Usage, "--kind is of a --worker: the kind of a built-in lock is known")
+	}
+	if given("kind") && len(f.Promises) > 0 {
+		return exit.Errorf(exit.Usage, "--kind says what has to hold where no --promise does: leave one of them out")
 	}
 	if f.Worker == "" && given("store") && !given("worker") {
 		return exit.Errorf(exit.Usage, "--store is of a --worker: a built-in lock has its own servers")

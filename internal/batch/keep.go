@@ -127,6 +127,9 @@ func uncontested(s *explore.Settings, r *explore.Result) {
 func (e *Explored) Cell(name string, trouble error) results.Cell {
 	s := e.Settings
 	c := results.Cell{Name: name, Lock: s.Lock, On: s.On, Promises: e.Promise, Strategy: s.Strategy, Settings: s.CellSettings, Seed: s.Seed, ReplayFlags: e.Flags}
+	if s.Kind != nil {
+		c.Kind = s.Kind.Name
+	}
 	for _, k := range s.Kinds {
 		c.Faults = append(c.Faults, cmp.Or(k.Name, catalogue.NoFault))
 	}
@@ -181,17 +184,23 @@ func (e *Explored) First(prop checker.Property) int {
 
 // StoryProperty returns the property that the story is about: resource, if a run lost a
 // write, as that shows the damage; else, of the properties that the first run with a broken
-// promise violated, the first one in order.
+// promise violated, the first one in order. What no lock of its kind keeps comes last.
 func StoryProperty(r *explore.Result, pr checker.Promise) (about checker.Property, ok bool) {
-	for _, prop := range checker.Properties {
-		if r.Outcome(prop) != checker.Violated || !pr.Covers(prop) {
-			continue
+	for _, excused := range []bool{false, true} {
+		for _, prop := range checker.Properties {
+			t := r.Outcomes[prop]
+			if r.Outcome(prop) != checker.Violated || !pr.Covers(prop) || t.Excused() != excused {
+				continue
+			}
+			if prop == checker.Resource {
+				return prop, true
+			}
+			if !ok || t.First[checker.Violated] < r.Outcomes[about].First[checker.Violated] {
+				about, ok = prop, true
+			}
 		}
-		if prop == checker.Resource {
-			return prop, true
-		}
-		if run := r.Outcomes[prop].First[checker.Violated]; !ok || run < r.Outcomes[about].First[checker.Violated] {
-			about, ok = prop, true
+		if ok {
+			break
 		}
 	}
 	return about, ok

@@ -31,9 +31,11 @@ func (t *RealTime) Simulator() env.Simulator { return nil }
 func (t *RealTime) Batch(r *Runner, s *explore.Settings, progress func(int)) (*explore.Result, error) {
 	if s.From == 0 || t.all == nil {
 		t.first, t.all = map[int]*harness.Judged{}, explore.NewResult()
+		t.all.Kind = s.Kind
 	}
 	start := time.Now()
 	done := explore.NewResult()
+	done.Kind = s.Kind
 	var err error
 	i := s.From
 	for ; i < s.Runs && err == nil && !r.Interrupted() && (s.For == 0 || time.Since(start) < s.For); i++ {

@@ -42,6 +42,7 @@ type Settings struct {
 	Busy     bool           // strike clients that are busy, because runs are expensive
 	Points   []faults.Point // where faults strike; nil: at the points that suit every lock
 	Promises []string
+	Kind     *catalogue.LockKind // what the lock can keep; nil: everything
 	Worker   []string
 	Store    string // of the worker
 	Strategy string // harness.Random, harness.PCT
@@ -81,6 +82,7 @@ func Random(ctx context.Context, sim env.Simulator, s *Settings, progress func(d
 	errs := make([]error, jobs)
 	for w := range jobs {
 		parts[w] = NewResult()
+		parts[w].Kind = s.Kind
 		group.Go(func() {
 			buffer := newBuffer(sim)
 			defer buffer.Close() // it closes memory only, so it cannot fail

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
@@ -28,6 +29,8 @@ type Result struct {
 	// run in sampled, elsewhere all.
 	Porcupine checker.Second
 	Whole     bool // no run is missing; only for a batch
+	// Kind is what the lock can keep; nil: everything.
+	Kind *catalogue.LockKind
 }
 
 // Hazards counts runs by the property whose hazard they reached, in the order
@@ -37,9 +40,31 @@ type Hazards [len(checker.Properties)]int
 // Tally counts the outcomes of one property.
 type Tally struct {
 	Count [checker.NA + 1]int // by outcome
-	First [checker.NA + 1]int // the lowest run with that outcome, if Count is positive
+	// First is the lowest run with that outcome, if Count is positive. A violation that the
+	// kind of lock could have avoided comes before all others.
+	First [checker.NA + 1]int
 	// Reasons belong to First.
 	Reasons [checker.NA + 1]string
+	// Beyond is how many of the violated runs no lock of its kind could have kept.
+	Beyond int
+}
+
+// Excused reports whether the property is violated, and only where no lock of its kind
+// keeps it.
+func (t *Tally) Excused() bool {
+	n := t.Count[checker.Violated]
+	return n > 0 && t.Beyond == n
+}
+
+// add adds n runs with an outcome, the first of which was run i. beyond of them are
+// violations that no lock of its kind could have avoided.
+func (t *Tally) add(out checker.Outcome, n, i int, reason string, beyond int) {
+	before, excused := t.Count[out], out == checker.Violated && t.Excused()
+	if before == 0 || excused && beyond < n || excused == (beyond == n) && i < t.First[out] {
+		t.First[out], t.Reasons[out] = i, reason
+	}
+	t.Count[out] += n
+	t.Beyond += beyond
 }
 
 // NewResult returns the result without runs.
@@ -65,24 +90,21 @@ func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, re
 		if ungranted && v.Outcome == checker.Unknown {
 			continue
 		}
-		t := r.Outcomes[v.Property]
-		if t.Count[v.Outcome] == 0 || i < t.First[v.Outcome] {
-			t.First[v.Outcome], t.Reasons[v.Outcome] = i, v.Reason
+		beyond := 0
+		if violated(v) && r.Kind != nil && r.Kind.CannotKeep(v.Property, plan.Kinds(), plan.Workload, plan.Fencing) {
+			beyond = 1
 		}
-		t.Count[v.Outcome]++
+		r.Outcomes[v.Property].add(v.Outcome, 1, i, v.Reason, beyond)
 	}
 	if len(plan.Faults) == 0 {
 		r.hazards(checker.NoFault, hazards)
 	}
-	for n, in := range plan.Faults {
-		if slices.ContainsFunc(plan.Faults[:n], func(before faults.Injection) bool { return before.Fault == in.Fault }) {
-			continue
+	for _, kind := range plan.Kinds() {
+		r.Drawn[kind]++
+		if reached[checker.TouchedBy(kind)] > 0 {
+			r.Touched[kind]++
 		}
-		r.Drawn[in.Fault]++
-		if reached[checker.TouchedBy(in.Fault)] > 0 {
-			r.Touched[in.Fault]++
-		}
-		r.hazards(in.Fault, hazards)
+		r.hazards(kind, hazards)
 	}
 }
 
@@ -120,12 +142,15 @@ func (r *Result) Add(o *Result) {
 	r.Reached.Add(o.Reached)
 	r.Porcupine.Add(o.Porcupine)
 	for p, from := range o.Outcomes {
-		to := r.Outcomes[p]
 		for out, n := range from.Count {
-			if n > 0 && (to.Count[out] == 0 || from.First[out] < to.First[out]) {
-				to.First[out], to.Reasons[out] = from.First[out], from.Reasons[out]
+			if n == 0 {
+				continue
 			}
-			to.Count[out] += n
+			beyond := 0
+			if checker.Outcome(out) == checker.Violated {
+				beyond = from.Beyond
+			}
+			r.Outcomes[p].add(checker.Outcome(out), n, from.First[out], from.Reasons[out], beyond)
 		}
 	}
 	for kind, n := range o.Drawn {

@@ -155,12 +155,18 @@ func (p *Plan) header(observes []string) history.Header {
 	if known && p.On != "external" { // what a user's servers save is not known
 		h.Servers = p.Server.Under(&lock, p.Faults)
 	}
+	h.Faults = p.Kinds()
+	return h
+}
+
+// Kinds returns the kinds of faults in the plan, in order.
+func (p *Plan) Kinds() (kinds []string) {
 	for _, in := range p.Faults {
-		if !slices.Contains(h.Faults, in.Fault) {
-			h.Faults = append(h.Faults, in.Fault)
+		if !slices.Contains(kinds, in.Fault) {
+			kinds = append(kinds, in.Fault)
 		}
 	}
-	return h
+	return kinds
 }
 
 // queues reports whether an acquire of the plan may ask in turn: a lock promises no order

@@ -96,6 +96,7 @@ func (c *Cell) unlike(o *Cell) string {
 		{"the place", c.On, o.On},
 		{"the first seed", fmt.Sprint(c.Seed), fmt.Sprint(o.Seed)},
 		{"what is promised", strings.Join(c.Promises.Strings(), ","), strings.Join(o.Promises.Strings(), ",")},
+		{"the kind of lock", c.Kind, o.Kind},
 		{"the digest of its settings", c.Settings, o.Settings},
 		{"whether it applies", c.applies(), o.applies()},
 	} {

@@ -22,6 +22,7 @@ type Cell struct {
 	Workload string          `json:"workload,omitempty"` // what clients do, where all its runs have the same workload
 	Strategy string          `json:"strategy,omitempty"` // pct, if choices follow from priorities; absent: random
 	Promises checker.Promise `json:"promises,omitempty"` // properties that must hold; absent: all that apply
+	Kind     string          `json:"kind,omitempty"`     // the kind of lock: what no lock of that kind can keep need not hold; absent: all must
 	Settings string          `json:"settings,omitempty"` // of suite: digest of all other settings of its runs except their number and seeds; on docker with the images and the operating system
 	Kept     bool            `json:"kept,omitempty"`     // it is a replayed counterexample of regressions/
 	Of       string          `json:"of,omitempty"`       // of a kept one: name of the cell that found it, which identifies it in a baseline
@@ -72,6 +73,7 @@ type Tally struct {
 	Count  int    `json:"count"`            // how many runs
 	Seed   uint64 `json:"seed"`             // the lowest seed of them
 	Reason string `json:"reason,omitempty"` // why that run had this outcome, if unknown or n/a
+	Beyond int    `json:"beyond,omitempty"` // of violated: in how many of them no lock of its kind could have kept the property; the seed is that of another run, if there is one
 }
 
 // Take copies the result r into the cell.
@@ -90,6 +92,10 @@ func (c *Cell) Take(r *explore.Result) {
 			if t := r.Outcomes[prop]; t.Count[out] > 0 {
 				p.Runs[out.String()] = Tally{Count: t.Count[out], Seed: c.Seed + uint64(t.First[out]), Reason: t.Reasons[out]}
 			}
+		}
+		if v, ok := p.Runs[checker.Violated.String()]; ok {
+			v.Beyond = r.Outcomes[prop].Beyond
+			p.Runs[checker.Violated.String()] = v
 		}
 		if w := was.Property(prop); w != nil {
 			p.Known, p.Counterexample = w.Known, w.Counterexample
@@ -129,6 +135,7 @@ func (c *Cell) Result() *explore.Result {
 		for _, out := range checker.Outcomes {
 			if of, ok := p.Runs[out.String()]; ok && t != nil {
 				t.Count[out], t.First[out], t.Reasons[out] = of.Count, int(of.Seed-c.Seed), of.Reason
+				t.Beyond += of.Beyond
 			}
 		}
 	}
@@ -136,7 +143,7 @@ func (c *Cell) Result() *explore.Result {
 }
 
 // add adds the runs of the same cell in another shard. Of two counterexamples of a
-// property it keeps the one with the lower seed.
+// property it keeps that of the first run.
 func (c *Cell) add(o *Cell) {
 	if c.Verdict == NotApplicable {
 		return // true in every shard: Choose checks that
@@ -148,7 +155,7 @@ func (c *Cell) add(o *Cell) {
 	c.Bound = cmp.Or(c.Bound, o.Bound) // a search is done by one shard
 	for i := range c.Properties {
 		p, theirs := &c.Properties[i], o.Property(c.Properties[i].Property)
-		if theirs != nil && theirs.Counterexample != nil && (p.Counterexample == nil || theirs.Seed-c.Seed < p.Seed-c.Seed) {
+		if theirs != nil && theirs.Counterexample != nil && (p.Counterexample == nil || theirs.Seed == p.Runs[checker.Violated.String()].Seed) {
 			p.Counterexample = theirs.Counterexample
 		}
 	}
@@ -175,10 +182,10 @@ func (c *Cell) decide() {
 	for i := range c.Properties {
 		p := &c.Properties[i]
 		out := p.outcome()
-		p.Outcome, p.Promised, p.Reason = out.String(), c.Promises.Covers(p.Property), ""
+		p.Outcome, p.Promised, p.Reason = out.String(), c.Promises.Covers(p.Property) && !r.Outcomes[p.Property].Excused(), ""
 		if out == checker.Unknown || out == checker.NA {
 			p.Reason = p.Runs[out.String()].Reason
-		} else if why := notTested(hazards(r, of(untested, p.Property)), false); why != "" {
+		} else if why := notTested(hazards(r, of(untested, p.Property)), len(r.Kinds()) > 1, false); why != "" {
 			p.Outcome, p.Reason = checker.Unknown.String(), why
 		}
 	}
@@ -189,7 +196,7 @@ func (c *Cell) decide() {
 	out := c.Promises.Judge(func(prop checker.Property) checker.Outcome {
 		p := c.Property(prop)
 		switch {
-		case p == nil:
+		case p == nil || p.violated() && !p.Promised:
 			return checker.NA
 		case p.Known && p.violated():
 			known = true

@@ -68,15 +68,17 @@ func (c *Cell) untested() []explore.Pair {
 // NotTested says which promises of a cell were kept although no run could have broken
 // them, and why. It returns "" without any.
 func (c *Cell) NotTested() string {
-	return notTested(hazards(c.Result(), slices.DeleteFunc(c.untested(), c.aside)), true)
+	r := c.Result()
+	return notTested(hazards(r, slices.DeleteFunc(c.untested(), c.aside)), len(r.Kinds()) > 1, true)
 }
 
-// notTested lists the hazards that were not reached, with their faults if these differ.
-func notTested(list []Hazard, properties bool) string {
+// notTested lists the hazards that were not reached, with their faults and properties if
+// it is asked for them.
+func notTested(list []Hazard, faults, properties bool) string {
 	var parts []string
 	for _, h := range list {
 		part := h.Missing
-		if h.Fault != list[0].Fault || h.Fault != list[len(list)-1].Fault {
+		if faults {
 			part = h.Fault + ": " + part
 		}
 		if properties {

@@ -20,6 +20,9 @@ func (to *Printer) Explored(e *batch.Explored) error {
 	}
 	run := e.First(e.About)
 	title := fmt.Sprintf("%s, seed %d", e.Settings.Lock, e.Settings.Seed+uint64(run))
+	if e.Result.Outcomes[e.About].Excused() {
+		title += ", beyond its kind"
+	}
 	if short, ok := e.Short[e.About]; ok {
 		err := to.Shrunk(short, title)
 		to.Printf("\n")

@@ -81,13 +81,17 @@ func (to *Printer) Cell(c *results.Cell, shards *results.Shards, kept map[uint64
 // outcomeTable prints a line for each property. If there was one fault, the line also
 // says in how many runs a property that held could have been broken.
 func (to *Printer) outcomeTable(c *results.Cell, r *explore.Result) {
+	excused := false
 	for _, prop := range checker.Properties {
 		p := c.Property(prop)
 		out, words := p.Decided(), p.Reason
+		t := r.Outcomes[prop]
+		excused = excused || t.Beyond > 0
 		switch kinds := r.Kinds(); {
+		case t.Excused():
+			continue
 		case out == checker.Violated:
-			t := r.Outcomes[prop]
-			words = fmt.Sprintf("in %s, first with seed %d", names.Count(t.Count[out], "run"), c.Seed+uint64(t.First[out]))
+			words = fmt.Sprintf("in %s, first with seed %d", names.Count(t.Count[out]-t.Beyond, "run"), c.Seed+uint64(t.First[out]))
 		case out == checker.Valid && len(kinds) == 1:
 			pair := explore.Pair{Fault: kinds[0], Property: prop}
 			words = reachedIn(pair.Hazard(), r.Reach(pair))
@@ -98,6 +102,37 @@ func (to *Printer) outcomeTable(c *results.Cell, r *explore.Result) {
 		to.Paragraph(29, strings.TrimRight(fmt.Sprintf("%s %-16s %-9s %s", to.Sign(out), prop, out, words), " "))
 	}
 	to.Printf("\n")
+	if excused {
+		to.excused(c, r)
+	}
+}
+
+// excused prints the violations that no lock of its kind could have avoided.
+func (to *Printer) excused(c *results.Cell, r *explore.Result) {
+	to.Paragraph(0, kindWords(c.Kind)+" cannot keep these under such faults (--promise all counts them, too):")
+	for _, prop := range checker.Properties {
+		t := r.Outcomes[prop]
+		if t.Beyond == 0 {
+			continue
+		}
+		words := "in " + names.Count(t.Beyond, "run")
+		if t.Excused() {
+			words += fmt.Sprintf(", first with seed %d", c.Seed+uint64(t.First[checker.Violated]))
+		}
+		to.Paragraph(29, fmt.Sprintf("! %-16s %-9s %s", prop, checker.Violated, words))
+	}
+	to.Printf("\n")
+}
+
+// kindWords says which locks are of a kind, as the subject of a sentence.
+func kindWords(kind string) string {
+	switch kind {
+	case "any":
+		return "A lock on such servers"
+	case "no-expiry":
+		return "A lock without an expiry"
+	}
+	return "A lock of the kind " + kind
 }
 
 // keptFiles prints the directories of kept runs by seed, and the command that replays
