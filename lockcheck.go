@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/endpoints"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/userlock"
 	"github.com/lockcheck/lockcheck/locks"
 )
@@ -79,8 +80,14 @@ func (e *Env) Client() string { return e.site.Client() }
 // Lease returns the length of a lease or of a session.
 func (e *Env) Lease() time.Duration { return e.site.Lease() }
 
-// Addr returns the address of server i, from 0.
-func (e *Env) Addr(i int) string { return e.site.Addrs()[i] }
+// Addr returns the address of server i, from 0. Without such a server the test fails.
+func (e *Env) Addr(i int) string {
+	addrs := e.site.Addrs()
+	if i < 0 || i >= len(addrs) {
+		panic(&userlock.Misuse{Words: fmt.Sprintf("Addr(%d): there is no such server: the test has %s, from Addr(0) on", i, names.Count(len(addrs), "server"))})
+	}
+	return addrs[i]
+}
 
 // Addrs returns the addresses of all servers that keep locks.
 func (e *Env) Addrs() []string { return e.site.Addrs() }

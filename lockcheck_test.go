@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -121,7 +122,18 @@ var failing = map[string]func(*testing.T){
 	"a fault that does not apply": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults("failover"))
 	},
-	"no servers": func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(0), naive) },
+	"no servers":       func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(0), naive) },
+	"zero servers":     func(t *testing.T) { lockcheck.Test(t, lockcheck.Servers{}, naive) },
+	"a server too far": broken(func(_ *lockcheck.Lock, e *lockcheck.Env) { e.Addr(3) }),
+	"two at once": func(t *testing.T) {
+		var both sync.WaitGroup
+		for range 2 {
+			both.Go(func() {
+				lockcheck.Test(t, lockcheck.Redis(1), owned, lockcheck.Promise("ownership"), lockcheck.Faults("none"))
+			})
+		}
+		both.Wait()
+	},
 	"no clients": func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Clients(0)) },
 	"few runs":   func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Runs(-1)) },
 	"no time":    func(t *testing.T) { lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.For(-1)) },
@@ -290,6 +302,9 @@ func TestFailures(t *testing.T) {
 		"unknown fault":                  {`no fault "paus"; did you mean pause`},
 		"a fault that does not apply":    {"failover needs servers with replicas"},
 		"no servers":                     {"Redis(0): it goes from 1 to 9"},
+		"zero servers":                   {"the test has no servers: use lockcheck.Redis,"},
+		"a server too far":               {": Addr(3): there is no such server: the test has 1 server, from Addr(0) on\n"},
+		"two at once":                    {"another call of lockcheck.Test goes on"},
 		"no clients":                     {"Clients(0): it goes from 1 to 100"},
 		"few runs":                       {"Runs(-1): it goes from 1 to 1,000,000,000"},
 		"no time":                        {"For(-1ns): it has to be positive"},

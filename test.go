@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -63,6 +64,10 @@ func Test(t *testing.T, servers Servers, factory func(*Env) (Lock, error), optio
 	if serves(call, factory) {
 		return
 	}
+	if !running.TryLock() {
+		t.Fatal("lockcheck: one run at a time in a process: another call of lockcheck.Test goes on")
+	}
+	defer running.Unlock()
 	bubble.Seedable(t)
 	defer bubble.Tune()()
 	x, err := newSuite(t, call, servers, factory, newSettings(servers.own, options))
@@ -72,9 +77,16 @@ func Test(t *testing.T, servers Servers, factory func(*Env) (Lock, error), optio
 	x.test()
 }
 
+// running is locked during a call of Test. Two at once would share the random numbers of
+// the process, so that their runs would not repeat.
+var running sync.Mutex
+
 func newSuite(t *testing.T, call string, servers Servers, factory func(*Env) (Lock, error), s *settings) (*suite, error) {
 	if err := s.check(); err != nil {
 		return nil, err
+	}
+	if servers == (Servers{}) {
+		return nil, errors.New("the test has no servers: use lockcheck.Redis, RedisSentinel, ZooKeeper, MySQL or External")
 	}
 	x := &suite{t: t, call: call, settings: s}
 	if end, ok := t.Deadline(); ok && s.on == env.Bubble && s.limit == unlimited {

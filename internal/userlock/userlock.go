@@ -59,10 +59,14 @@ type Grant interface {
 	Lost() <-chan struct{}
 }
 
-// Guard calls f. It turns a panic of the user's code into an error with its stack.
+// Guard calls f. It turns a panic of the user's code into an error with its stack. A
+// *Misuse stays as it is.
 func Guard(what string, f func() error) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
+		p := recover()
+		if m, ok := p.(*Misuse); ok {
+			err = m
+		} else if p != nil {
 			err = &Misuse{Words: fmt.Sprintf("%s panicked: %v\n%s", what, p, OwnFrames(string(debug.Stack())))}
 		}
 	}()
