@@ -195,6 +195,11 @@ var failing = map[string]func(*testing.T){
 		}, lockcheck.Faults("none"), lockcheck.Runs(2))
 	},
 	"no dialer": dialing(func(e *lockcheck.Env) *redis.Options { return &redis.Options{Addr: "127.0.0.1:1"} }),
+	"a side connection": broken(func(*lockcheck.Lock, *lockcheck.Env) {
+		if c, err := net.Dial("tcp", "127.0.0.1:1"); err == nil {
+			c.Close()
+		}
+	}),
 	"a host name": dialing(func(e *lockcheck.Env) *redis.Options {
 		return &redis.Options{Addr: "localhost:6379", Dialer: e.DialContext}
 	}),
@@ -329,6 +334,7 @@ func TestFailures(t *testing.T) {
 		"an acquire without an end":      {"Acquire has not returned by the end of the run", "lockcheck_test.go"},
 		"it never grants":                {"no client ever got the lock in 2 runs under each fault"},
 		"no dialer":                      {"this client has made no connection", "with its Env: dial tcp 127.0.0.1:1"},
+		"a side connection":              {"has tried to make 4 connections without the dialer of Env"},
 		"a host name":                    {"this client has made no connection", "no server listens on localhost:6379: the servers are at [10.0.0.1:6379]"},
 		"a panic":                        {"Acquire panicked: ouch", "lockcheck_test.go"},
 		"a command that the model lacks": {"redis-1: the model of this server has no XADD: run with -lockcheck.on=docker"},

@@ -1,6 +1,7 @@
 package bubble
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/userlock"
 )
 
@@ -33,13 +35,20 @@ func Learn(t *testing.T, make userlock.Maker, alone, crowded *harness.Plan) (*Le
 	if err != nil {
 		return nil, err
 	}
+	start := dials()
 	j, busy, err := watched(t, make, crowded) // first: it shows mistakes such as one lock for all
 	if err != nil {
 		return nil, err
 	}
+	middle := dials()
 	_, calm, err := watched(t, make, alone)
 	if err != nil {
 		return nil, err
+	}
+	// Goroutines that have nothing to do with the lock may connect, too, but hardly during
+	// both runs, which take milliseconds.
+	if n := middle - start; n > 0 && dials() > middle {
+		return nil, &userlock.Misuse{Words: fmt.Sprintf("the lock or its client library has tried to make %s without the dialer of Env: in virtual time no other exist", names.Count(int(n), "connection"))}
 	}
 	// The test may not have these faults: what goes wrong under them is no error here.
 	_, odd, _ := watched(t, make, disturbed)
