@@ -225,6 +225,13 @@ var failing = map[string]func(*testing.T){
 			}
 		}
 	}),
+	"it sleeps for a microsecond": broken(func(*lockcheck.Lock, *lockcheck.Env) {
+		go func() {
+			for {
+				time.Sleep(time.Microsecond)
+			}
+		}()
+	}),
 	"it waits outside": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
 		l.Acquire = func(context.Context, string) (lockcheck.Grant, error) {
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -341,6 +348,7 @@ func TestFailures(t *testing.T) {
 		"an address of nobody":           {"no server listens on 10.9.9.9:6379: the servers are at [10.0.0.1:6379]"},
 		"a goroutine is left":            {"goroutines of the lock or of its client library go on after the run", "lockcheck_test.go"},
 		"it never waits":                 {"nothing has moved for 10 s", "lockcheck_test.go"},
+		"it sleeps for a microsecond":    {"for 5 s virtual time has moved by less than 10s a second", "lockcheck_test.go"},
 		"it waits outside":               {"nothing has moved for 10 s", "lockcheck_test.go"},
 	} {
 		t.Run(name, func(t *testing.T) {

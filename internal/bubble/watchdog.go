@@ -10,34 +10,64 @@ import (
 	"github.com/lockcheck/lockcheck/internal/userlock"
 )
 
-// stillTicks is how many seconds, in real time, nothing may move in a run. A process that
-// gets no time itself does not count them.
-const stillTicks = 10
+// Limits of a run in seconds of real time. A process that gets no time itself does not count
+// them.
+const (
+	stillTicks = 10               // in which nothing moves
+	slowTicks  = 5                // in each of which virtual time moves by less than slow
+	slow       = 10 * time.Second // most runs take milliseconds, for minutes of virtual time
+)
 
 // watch ends the process when code in the bubble never waits, or waits for something
-// outside of the bubble: time stands still then, and nothing else could end the run.
+// outside of the bubble: time stands still then, and nothing else could end the run. Or the
+// code wakes up so often that time hardly moves.
 func (w *World) watch() (stop func()) {
 	ended := make(chan struct{})
 	go func() {
 		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
-		last, still := w.beats.Load(), 0
+		var still, slowly int
+		beats, moved := w.beats.Load(), w.moved.Load()
 		for {
 			select {
 			case <-ended:
 				return
 			case <-ticker.C:
 			}
-			if now := w.beats.Load(); now != last {
-				last, still = now, 0
-			} else if still++; still > stillTicks {
-				fmt.Fprintf(os.Stderr, "\nlockcheck: %s, seed %d: nothing has moved for %d s. The code of a client never waits, or it waits for something that is not in the bubble: a connection that was not made with the dialer of Env, a process, a file. A mutex that is locked during a network call is such a thing, too: use a channel. It is here:\n\n%s",
-					w.cfg.Lock.ID, w.seed, stillTicks, stacks(func(head string) bool { return !strings.Contains(head, "durable") }))
-				os.Exit(2)
+			lastBeats, lastMoved := beats, moved
+			beats, moved = w.beats.Load(), w.moved.Load()
+			switch {
+			case beats == lastBeats:
+				still++
+			case moved-lastMoved < int64(slow):
+				still = 0
+				slowly++
+			default:
+				still, slowly = 0, 0
+			}
+			switch {
+			case still > stillTicks:
+				w.giveUp(fmt.Sprintf("nothing has moved for %d s. The code of a client never waits, or it waits for something that is not in the bubble: a connection that was not made with the dialer of Env, a process, a file. A mutex that is locked during a network call is such a thing, too: use a channel", stillTicks))
+			case slowly >= slowTicks:
+				w.giveUp(fmt.Sprintf("for %d s virtual time has moved by less than %v a second: a goroutine sleeps for a tiny time again and again, or the code of a client computes for long", slowTicks, slow))
 			}
 		}
 	}()
 	return func() { close(ended) }
+}
+
+// giveUp ends the process, and shows where goroutines are that can go on. One that sleeps
+// for a tiny time sleeps in most moments, so that it takes some looks.
+func (w *World) giveUp(why string) {
+	ready := ""
+	for range 1000 {
+		if ready = stacks(func(head string) bool { return !strings.Contains(head, "durable") }); ready != "" {
+			break
+		}
+		runtime.Gosched()
+	}
+	fmt.Fprintf(os.Stderr, "\nlockcheck: %s, seed %d: %s. It is here:\n\n%s", w.cfg.Lock.ID, w.seed, why, ready)
+	os.Exit(2)
 }
 
 // leaked returns the stacks of goroutines that are still in a bubble.

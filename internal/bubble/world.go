@@ -58,6 +58,7 @@ type World struct {
 	unseen  bool         // a grant has no entry that is known, or an entry no operation: what the servers show says nothing
 	mistake error        // of the user's code, at the end of the run
 	beats   atomic.Int64 // how often the scheduler has waited
+	moved   atomic.Int64 // the time of the last of them, for watch
 }
 
 // ask is a wish of the code outside. Those of one instant are done in the order of their
@@ -153,13 +154,19 @@ func (w *World) end() {
 	for _, c := range all {
 		w.later(c.close)
 	}
-	w.Wait(0)
-	time.Sleep(time.Minute)
+	w.linger()
 	for _, c := range all {
 		w.later(c.die)
 	}
-	w.Wait(0)
-	time.Sleep(time.Minute)
+	w.linger()
+}
+
+// linger does what is due, and waits for a minute.
+func (w *World) linger() {
+	for range 6 { // each step shows watch that time moves
+		w.Wait(0)
+		time.Sleep(10 * time.Second)
+	}
 }
 
 // now returns the time since the start of the run.
@@ -178,6 +185,7 @@ func (w *World) Wait(until time.Duration) (time.Duration, []func()) {
 	w.due = w.due[:0]
 	wants := w.take()
 	now := w.now()
+	w.moved.Store(int64(now))
 	if len(wants) > 0 || until <= now {
 		return now, wants
 	}
