@@ -203,6 +203,23 @@ var failing = map[string]func(*testing.T){
 	"a host name": dialing(func(e *lockcheck.Env) *redis.Options {
 		return &redis.Options{Addr: "localhost:6379", Dialer: e.DialContext}
 	}),
+	"no faults": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults([]string{}...), lockcheck.Promise("ownership"), long)
+	},
+	"datagrams": dialing(func(e *lockcheck.Env) *redis.Options {
+		return &redis.Options{Addr: e.Addr(0), Network: "udp", Dialer: e.DialContext}
+	}),
+	"a client of Redis at ZooKeeper": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.ZooKeeper(), owned, lockcheck.Promise("exclusion"))
+	},
+	"a key without the name": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), func(e *lockcheck.Env) (lockcheck.Lock, error) {
+			l, err := naive(e)
+			acquire := l.Acquire
+			l.Acquire = func(ctx context.Context, _ string) (lockcheck.Grant, error) { return acquire(ctx, "mine") }
+			return l, err
+		}, lockcheck.Promise("ownership"))
+	},
 	"a panic": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
 		l.Acquire = func(context.Context, string) (lockcheck.Grant, error) { panic("ouch") }
 	}),
@@ -343,6 +360,9 @@ func TestFailures(t *testing.T) {
 		"no dialer":                      {"this client has made no connection", "with its Env: dial tcp 127.0.0.1:1"},
 		"a side connection":              {"has tried to make 4 connections without the dialer of Env"},
 		"a host name":                    {"this client has made no connection", "no server listens on localhost:6379: the servers are at [10.0.0.1:6379]"},
+		"datagrams":                      {`no network "udp": the servers use tcp`},
+		"a client of Redis at ZooKeeper": {"zk-1 cannot read a request: not the protocol of ZooKeeper"},
+		"a key without the name":         {"a grant has left no entry that lockcheck knows"},
 		"a panic":                        {"Acquire panicked: ouch", "lockcheck_test.go"},
 		"a command that the model lacks": {"redis-1: the model of this server has no XADD: run with -lockcheck.on=docker"},
 		"an address of nobody":           {"no server listens on 10.9.9.9:6379: the servers are at [10.0.0.1:6379]"},
@@ -367,6 +387,23 @@ func TestAnOperatorRemovesAnEntry(t *testing.T) {
 	t.Parallel()
 	out := fail(t, t.TempDir(), "an operator")
 	has(t, out, "✗ VIOLATED exclusion", "an operator removes c1's entry on redis-1", "told that it no longer holds it")
+}
+
+// A list of faults that is empty is like none: the test has all.
+func TestAnEmptyListOfFaults(t *testing.T) {
+	t.Parallel()
+	has(t, fail(t, t.TempDir(), "no faults"), "FAIL: TestFailing/no_faults/pause", "ownership is violated in")
+}
+
+// If the files of a run cannot be kept, the story is shown all the same, and says so.
+func TestNoFilesAreKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "testdata"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out := fail(t, dir, "naive with seed 2")
+	has(t, out, "Files    none: mkdir testdata: not a directory", "Again    go test -run ")
 }
 
 // The promise that a test without one proposes is one that it keeps. A property that no run

@@ -166,20 +166,22 @@ func (x *suite) realViolation(t *testing.T, s *explore.Settings, r *explore.Resu
 		t.Fatalf("lockcheck: %v", err)
 	}
 	dir := filepath.Join(directory(t), x.settings.on, string(p))
-	keep(t, dir, j, p)
+	files := keep(t, dir, j, p)
 	t.Fatalf("%s is violated in %d of %s on real servers\n\n%s\nFiles    %s\nAgain    go test -run '%s' -lockcheck.on=%s -lockcheck.replay=%s",
-		p, tally.Count[checker.Violated], names.Count(r.Runs, "run"), story(t, j), dir, pattern(x.t.Name()), x.settings.on, dir)
+		p, tally.Count[checker.Violated], names.Count(r.Runs, "run"), story(t, j), files, pattern(x.t.Name()), x.settings.on, dir)
 }
 
-// keep keeps the files of a run that violates a property.
-func keep(t *testing.T, dir string, j *harness.Judged, p checker.Property) {
+// keep keeps the files of a run that violates a property. It says where they are.
+func keep(t *testing.T, dir string, j *harness.Judged, p checker.Property) (where string) {
 	t.Helper()
+	where = dir
 	if err := rundir.Save(dir, j); err != nil {
-		t.Errorf("lockcheck: no files are kept: %v", err)
+		where = "none: " + err.Error()
 	}
 	if f := flag.Lookup("test.artifacts"); f != nil && f.Value.String() == "true" {
 		rundir.Save(filepath.Join(t.ArtifactDir(), string(p)), j)
 	}
+	return where
 }
 
 // realReplay carries out a schedule again on real servers.

@@ -132,7 +132,7 @@ func newSuite(t *testing.T, call string, servers Servers, factory func(*Env) (Lo
 
 // chooseFaults sets the kinds of faults.
 func (x *suite) chooseFaults() error {
-	if x.settings.faults == nil {
+	if len(x.settings.faults) == 0 {
 		x.kinds = []faults.Fault{{}}
 		for _, f := range faults.Usual() {
 			if x.applies(f) == nil {
@@ -311,6 +311,10 @@ func (x *suite) learn() {
 		x.t.Fatalf("lockcheck: %v", err)
 	}
 	x.lock.Steps, x.points = learned.Usual, learned.Points
+	ofEntries := func(p checker.Property) bool { return p == checker.Ownership || p == checker.Answers }
+	if learned.Crowded.History.Header.Observes == nil && slices.ContainsFunc(x.promise, ofEntries) {
+		x.t.Fatalf("lockcheck: a grant has left no entry that lockcheck knows, so ownership and answers cannot be judged. The key of an entry ends with the name that Acquire gets, and its value is a string or a hash")
+	}
 	crowded := learned.Crowded.History.Entries
 	for i := range crowded {
 		e := &crowded[i]
@@ -343,16 +347,16 @@ func (x *suite) violated(t *testing.T, s *explore.Settings, r *explore.Result, p
 	}
 	title := fmt.Sprintf("%s is violated in %d of %s, first with seed %d", p, tally.Count[checker.Violated], names.Count(r.Runs, "run"), j.Plan.Seed)
 	dir := filepath.Join(directory(t), string(p))
-	short := x.shorten(t, sim, j, p)
+	short, files := x.shorten(t, sim, j, p), ""
 	if short != nil {
-		keep(t, dir, short, p)
+		files = keep(t, dir, short, p)
 	}
 	if short == nil || x.repeat(t, short, "-lockcheck.replay="+dir) != nil {
 		short = j
-		keep(t, dir, short, p)
+		files = keep(t, dir, short, p)
 	}
 	again := fmt.Sprintf("go test -run '%s' %s -lockcheck.runs=1", pattern(t.Name()), seed)
-	t.Fatalf("%s\n\n%s\nFiles    %s\nAgain    %s", title, story(t, short), dir, again)
+	t.Fatalf("%s\n\n%s\nFiles    %s\nAgain    %s", title, story(t, short), files, again)
 }
 
 // shorten returns a shorter run that violates a property as j does, or nil.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -238,6 +239,9 @@ func (c *client) Seed() uint64 { return c.world.seed<<8 | uint64(c.n) | uint64(c
 // DialContext implements userlock.Site.
 func (c *client) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	server := c.world.names[addr]
+	if !strings.HasPrefix(network, "tcp") {
+		return nil, fmt.Errorf("lockcheck: no network %q: the servers use tcp", network)
+	}
 	if server == "" {
 		return nil, fmt.Errorf("lockcheck: no server listens on %s: the servers are at %v", addr, c.Addrs())
 	}

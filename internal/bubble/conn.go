@@ -273,11 +273,10 @@ func (x *conn) send(data []byte, late bool) {
 		x.far.Ask(r)
 	}
 	if err := x.codec.take(data, ask); err != nil {
-		if _, ok := errors.AsType[*userlock.Misuse](err); ok {
-			x.abort(err)
-			return
+		if _, ok := errors.AsType[*userlock.Misuse](err); !ok {
+			err = &userlock.Misuse{Words: fmt.Sprintf("%s cannot read a request: %v", x.server, err)}
 		}
-		x.Reset(false)
+		x.abort(err)
 	}
 }
 
