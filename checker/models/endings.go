@@ -98,7 +98,7 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	}
 	switch {
 	case m.hold != none && m.hold == asks:
-	case m.named && m.hold != none && j.holds[m.hold].joint != 0: // with its entry, which was lost before
+	case m.named && m.hold != none && j.model.rule.reentrant && j.holds[m.hold].lost: // with its entry, which was lost before
 	case m.named && j.model.rule.reentrant && j.holds[m.hold].mayBeHeld():
 		if !j.drop(hand, owner, asks, pos, pos) && !j.holds[m.hold].known {
 			j.vanish(m.hold, pos)
@@ -165,6 +165,7 @@ func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 			hand.sure = append(hand.sure, n)
 			continue
 		}
+		h.lost = true
 		if found = found || h.releasing == 0; joint {
 			j.doubted(n, from)
 			h.joint, joined = int32(len(j.losses))+1, true

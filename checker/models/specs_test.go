@@ -1533,6 +1533,16 @@ var modelSpecs = []modelSpec{
 		c1' release ok
 		c1' extend grant=6
 		c1' extend ok grant=6`, `violated 5,7,8,9: c1 (process 2) extended the lock (line 9) after it had released it (line 7).`},
+	{"reentrant-mutex", "a grant that was lost with all that its client has is not lost a second time", `
+		c1' acquire grant=1
+		c1' acquire ok grant=1
+		c2 acquire grant=3
+		c1 lost
+		c1' acquire grant=4
+		c1' lost grant=1
+		c2 acquire ok grant=3
+		c1 release grant=4
+		c1 release ok grant=4`, `violated 7,8,9: c1 (process 1) had the lock at some moment from line 8 to line 9, but c2 held the lock from line 7 on.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},

@@ -52,7 +52,7 @@ var table = [...]Model{
 		State:  "who holds the lock, and until when",
 		Rules:  "As owner-mutex, but a hold also ends when its time is over: the time for which the grant said that it is valid. An extend or a renewal (a line valid) sets a new time at its ok, later or earlier. A hold that had ended by its time, a loss, a death or a release without an answer begins anew with it, at an instant at which the lock is free. (A renewal that is reported after a loss does not begin it.) An uncertain end may also be the end of the hold that began anew. Only a release that is ok is final. An extend that brings no time left says only that its grant was not released. A grant that has no time left at its answer holds nothing. A grant that does not say how long it is valid is left out, such as an acquire without an answer, whether or not it was released.",
 		Source: "Gray and Cheriton, Leases (1989); lockcheck's property lease-exclusion",
-		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " The reason of a refusal may also be a grant that does not say how long it is valid, a grant that had no time left at its answer, or an acquire without an answer, each of which may have been over at any time.",
+		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " The reason of a refusal may also be a grant that does not say how long it is valid, a grant that had no time left at its answer, or an acquire without an answer, each of which, released or not, may have been over at any time.",
 		rule:   rule{leases: true},
 	},
 	{
