@@ -4,10 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -74,71 +72,4 @@ func (c *Calibration) Budget(lock, fault string, must []Code) int {
 		runs = max(runs, int(math.Ceil(patience*c.Found[i].Mean)))
 	}
 	return runs
-}
-
-// Measure summarises in how many runs a code was found, from each base seed. never is
-// the number of base seeds that did not find it.
-func Measure(runs []int, never int) Measured {
-	slices.Sort(runs)
-	var sum, squares float64
-	for _, n := range runs {
-		sum += float64(n)
-	}
-	mean := sum / float64(len(runs))
-	for _, n := range runs {
-		squares += (float64(n) - mean) * (float64(n) - mean)
-	}
-	tenths := func(x float64) float64 { return math.Round(10*x) / 10 }
-	return Measured{
-		Mean: tenths(mean), Deviation: tenths(math.Sqrt(squares / float64(len(runs)))),
-		Median: runs[len(runs)/2], Worst: runs[len(runs)-1], Never: never,
-	}
-}
-
-// Write writes the file, each measurement on a line of its own.
-func (c *Calibration) Write(w io.Writer) error {
-	c.Format = calibrationFormat
-	lines := make([]string, len(c.Found))
-	for i, m := range c.Found {
-		line, err := json.Marshal(m)
-		if err != nil {
-			return err
-		}
-		lines[i] = "  " + string(line)
-	}
-	_, err := fmt.Fprintf(w, `{
- "lockcheck_calibration": %d,
- "base_seeds": %d,
- "most_runs": %d,
- "lease_ns": %d,
- "found": [
-%s
- ]
-}
-`, c.Format, c.Seeds, c.Most, c.Lease, strings.Join(lines, ",\n"))
-	return err
-}
-
-// Put replaces the measurements of the same cells, and keeps the order of the table.
-func (c *Calibration) Put(found []Measured) {
-	type key struct{ lock, fault string }
-	fresh := map[key]bool{}
-	for _, m := range found {
-		fresh[key{m.Lock, m.Fault}] = true
-	}
-	c.Found = slices.DeleteFunc(c.Found, func(m Measured) bool { return fresh[key{m.Lock, m.Fault}] })
-	c.Found = append(c.Found, found...)
-	lock := func(m Measured) int { return slices.IndexFunc(Locks, func(l Lock) bool { return l.ID == m.Lock }) }
-	fault := func(m Measured) int { return slices.Index(Columns(), m.Fault) }
-	code := func(m Measured) int {
-		return slices.IndexFunc(Codes, func(k CodeMeaning) bool { return k.Code == m.Code })
-	}
-	slices.SortStableFunc(c.Found, func(a, b Measured) int {
-		for _, place := range []func(Measured) int{lock, fault, code} {
-			if d := place(a) - place(b); d != 0 {
-				return d
-			}
-		}
-		return 0
-	})
 }

@@ -126,13 +126,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestMeasure(t *testing.T) {
-	m := Measure([]int{9, 1, 2, 1, 2}, 1)
-	if want := (Measured{Mean: 3, Deviation: 3, Median: 2, Worst: 9, Never: 1}); m != want {
-		t.Errorf("%+v, want %+v", m, want)
-	}
-}
-
 func TestBudgets(t *testing.T) {
 	c := Calibration{Found: []Measured{{Lock: "a", Fault: "f", Code: "U", Mean: 1.5}, {Lock: "a", Fault: "f", Code: "R", Mean: 20.1}}}
 	for _, tt := range []struct {
@@ -147,14 +140,5 @@ func TestBudgets(t *testing.T) {
 		if got := c.Budget("a", "f", tt.must); got != tt.want {
 			t.Errorf("%v: %d runs, want %d", tt.must, got, tt.want)
 		}
-	}
-	// A new measurement replaces the old one in its position.
-	c = Calibration{Found: []Measured{
-		{Lock: "redis-setnx", Fault: "kill", Code: "L", Mean: 2},
-		{Lock: "redis-set-lua", Fault: "kill", Code: "l", Mean: 3},
-	}}
-	c.Put([]Measured{{Lock: "redis-setnx", Fault: "kill", Code: "L", Mean: 4}})
-	if len(c.Found) != 2 || c.Found[0].Mean != 4 || c.Found[1].Mean != 3 {
-		t.Errorf("%+v", c.Found)
 	}
 }

@@ -77,11 +77,11 @@ func recalibrate(t *testing.T, calibration *catalogue.Calibration) {
 		}
 	}
 	calibration.Seeds, calibration.Most, calibration.Lease = calibrationSeeds, calibrationRuns, 10*time.Second
-	calibration.Put(found)
+	putMeasured(calibration, found)
 	file, err := os.Create("../catalogue/calibration.json")
 	must(t, err)
 	defer file.Close()
-	must(t, calibration.Write(file))
+	must(t, writeCalibration(file, calibration))
 }
 
 // cellsThatBreak returns the cells that must show a code. It leaves out flawed variants
@@ -152,7 +152,7 @@ func measureCode(first []firstRuns, code catalogue.Code) catalogue.Measured {
 			never++
 		}
 	}
-	m := catalogue.Measure(runs, never)
+	m := summarise(runs, never)
 	m.Code = code
 	return m
 }
