@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -51,33 +50,5 @@ func holdPage(t *testing.T, page, want string) {
 		t.Error(err)
 	} else if string(text) != want {
 		t.Errorf("%s is stale: go test ./docs -update", page)
-	}
-}
-
-// The page has a line for each flaw, and all flaws were found. Measuring them takes
-// minutes: go test ./internal/explore -run TestFlawsAreConvicted -update.
-func TestTheFlawsOfThePage(t *testing.T) {
-	text, err := os.ReadFile("random.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(text), "<!-- flaws -->\n\n")
-	table, _, ends := strings.Cut(table, "\n\n<!-- end -->")
-	lines := strings.Split(table, "\n")
-	if !ends || len(lines) != 1+len(catalogue.Exposures) {
-		t.Fatalf("%d lines, want a head and %d: go test ./internal/explore -run TestFlawsAreConvicted -update", len(lines), len(catalogue.Exposures))
-	}
-	for i, line := range lines[1:] {
-		x := &catalogue.Exposures[i]
-		fields := strings.Fields(line)
-		n := max(0, len(fields)-2)
-		if got, want := strings.Join(fields[:n], " "), fmt.Sprintf("%s %s %s", x.Lock, x.Under(), x.Shows); got != want {
-			t.Errorf("%q, want %q: go test ./internal/explore -run TestFlawsAreConvicted -update", got, want)
-		}
-		for _, figure := range fields[n:] {
-			if runs, err := strconv.Atoi(strings.ReplaceAll(figure, ",", "")); err != nil || runs < 1 || runs > 20_000 {
-				t.Errorf("%q takes %s runs", line, figure)
-			}
-		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // conviction is how many random runs it took, from several base seeds, to find the flaw
 // of a lock.
 type conviction struct {
-	*catalogue.Exposure
+	*exposure
 	Runs  []int // by base seed, the least first; more than Limit: not found
 	Limit int
 }
@@ -38,9 +38,9 @@ func (c *conviction) Missed() (n int) {
 
 // convict looks for the flaw that an exposure names, from each of seeds base seeds, for at
 // most limit runs. It does not use the cases that document it.
-func convict(t *testing.T, x *catalogue.Exposure, seeds, limit int) *conviction {
+func convict(t *testing.T, x *exposure, seeds, limit int) *conviction {
 	t.Helper()
-	c := &conviction{Exposure: x, Runs: make([]int, seeds), Limit: limit}
+	c := &conviction{exposure: x, Runs: make([]int, seeds), Limit: limit}
 	err := inParallel(t.Context(), sim.Simulator, seeds, 0, func(base int, _ *buffer) error {
 		c.Runs[base] = cmp.Or(first(t, exposing(x, x.Lock, uint64(1+base*baseDistance)), x.Shows, limit), limit+1)
 		return nil
@@ -52,7 +52,7 @@ func convict(t *testing.T, x *catalogue.Exposure, seeds, limit int) *conviction 
 
 // exposing returns the settings of runs that show the flaw of x. lock is the flawed lock,
 // or its sound counterpart.
-func exposing(x *catalogue.Exposure, lock string, seed uint64) *Settings {
+func exposing(x *exposure, lock string, seed uint64) *Settings {
 	s := &Settings{
 		Lock: lock, On: "sim", Lease: cmp.Or(x.Lease, 10*time.Second), Clients: AnyClients, Acquires: AnyAcquires, Mixed: x.Mixed,
 		Server: catalogue.Server{Replicas: x.Replicas}, Count: Exactly(max(1, x.Count)), Seed: seed,

@@ -3,11 +3,11 @@ package explore
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/internal/alltests"
-	"github.com/lockcheck/lockcheck/internal/catalogue"
 	numbers "github.com/lockcheck/lockcheck/internal/names"
 )
 
@@ -22,8 +22,8 @@ func TestFlawsAreConvictedWithoutTheirScripts(t *testing.T) {
 	}
 	const row = "    %-29s %-17s %-16s %6s %6s\n"
 	table := fmt.Sprintf(row, "lock", "under", "violates", "median", "worst")
-	for i := range catalogue.Exposures {
-		x := &catalogue.Exposures[i]
+	for i := range exposures {
+		x := &exposures[i]
 		if !alltests.Wanted() && !*update && x.Lock != "redis-watchdog-blind" && x.Lock != "zk-children" {
 			continue // the race detector must see the search, not the flaws
 		}
@@ -59,4 +59,32 @@ func writeFlaws(t *testing.T, table string) {
 		t.Fatalf("%s has no place for the table", page)
 	}
 	must(t, os.WriteFile(page, []byte(head+begin+table+end+tail), 0o666))
+}
+
+// The page has a line for each flaw, and all flaws were found. Measuring them takes
+// minutes: go test ./internal/explore -run TestFlawsAreConvicted -update.
+func TestTheFlawsOfThePage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/random.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "<!-- flaws -->\n\n")
+	table, _, ends := strings.Cut(table, "\n\n<!-- end -->")
+	lines := strings.Split(table, "\n")
+	if !ends || len(lines) != 1+len(exposures) {
+		t.Fatalf("%d lines, want a head and %d: go test ./internal/explore -run TestFlawsAreConvicted -update", len(lines), len(exposures))
+	}
+	for i, line := range lines[1:] {
+		x := &exposures[i]
+		fields := strings.Fields(line)
+		n := max(0, len(fields)-2)
+		if got, want := strings.Join(fields[:n], " "), fmt.Sprintf("%s %s %s", x.Lock, x.Under(), x.Shows); got != want {
+			t.Errorf("%q, want %q: go test ./internal/explore -run TestFlawsAreConvicted -update", got, want)
+		}
+		for _, figure := range fields[n:] {
+			if runs, err := strconv.Atoi(strings.ReplaceAll(figure, ",", "")); err != nil || runs < 1 || runs > 20_000 {
+				t.Errorf("%q takes %s runs", line, figure)
+			}
+		}
+	}
 }
