@@ -46,14 +46,8 @@ type Nodes interface {
 	Event(kind zookeeper.EventType, path string) (wait func(stop <-chan struct{}))
 }
 
-// The numbers of messages that are not requests of the lock: see Library.
-const (
-	xidEvent      = -1
-	xidPing       = -2
-	xidAuth       = -4
-	xidSetWatches = -8
-	maxZooKeeper  = 4 << 20 // bytes of a packet; a server accepts a quarter of that
-)
+// maxZooKeeper is the most bytes of a packet: a server accepts a quarter of that.
+const maxZooKeeper = 4 << 20
 
 // sessionExpired is the answer to a request after the end of its session.
 const sessionExpired = -112
@@ -113,7 +107,7 @@ func (t *ZooKeeper) drop(format string, args ...any) {
 
 // library reports whether a message is the library's, not the lock's.
 func library(xid int32) bool {
-	return xid == xidEvent || xid == xidPing || xid == xidAuth || xid == xidSetWatches
+	return xid == jute.XidEvent || xid == jute.XidPing || xid == jute.XidAuth || xid == jute.XidSetWatches
 }
 
 // Reply implements Dialect. It delays an answer until everything is reported that the
@@ -143,7 +137,7 @@ func (t *ZooKeeper) Reply() (Parcel, error) {
 	}
 	code, rest := p.Int()
 	switch {
-	case xid == xidEvent:
+	case xid == jute.XidEvent:
 		kind, rest := rest.Int()
 		path, _ := rest.Skip(4).Text()
 		out.Pass = t.Nodes.Event(zookeeper.EventType(kind), path)

@@ -8,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
 )
 
 // A declaration says which keys are entries, whatever they are called.
@@ -42,14 +43,14 @@ func TestDeclaredNodes(t *testing.T) {
 	n.declared.set(map[string]string{"/locks/a": "a"})
 	n.AddRequest(7, 1, 5)
 	for _, x := range []txn{
-		{kind: opCreate, path: "/locks"},
-		{kind: opCreate, path: "/locks/a"}, // by no operation of a client
-		{kind: opCreate, path: "/locks/a/1", ephemeral: true, session: 7, xid: 1},
-		{kind: opCreate, path: "/locks/b/1", ephemeral: true},
-		{kind: opDelete, path: "/locks/a/1", session: 7, xid: 1},
-		{kind: opDelete, path: "/locks/a"},
-		{kind: opCreate, path: "/locks/a", ephemeral: true, session: 7, xid: 1},
-		{kind: opDelete, path: "/locks/a", session: 7, xid: 1},
+		{kind: jute.OpCreate, path: "/locks"},
+		{kind: jute.OpCreate, path: "/locks/a"}, // by no operation of a client
+		{kind: jute.OpCreate, path: "/locks/a/1", ephemeral: true, session: 7, xid: 1},
+		{kind: jute.OpCreate, path: "/locks/b/1", ephemeral: true},
+		{kind: jute.OpDelete, path: "/locks/a/1", session: 7, xid: 1},
+		{kind: jute.OpDelete, path: "/locks/a"},
+		{kind: jute.OpCreate, path: "/locks/a", ephemeral: true, session: 7, xid: 1},
+		{kind: jute.OpDelete, path: "/locks/a", session: 7, xid: 1},
 	} {
 		n.commit("zk-1", x)
 	}

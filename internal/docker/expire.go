@@ -74,7 +74,7 @@ func (m *member) expire(s session) error {
 	if length, _ := p.Skip(4).Int(); length <= 0 {
 		return nil // it has ended already
 	}
-	bye := jute.AppendInt(jute.AppendInt(nil, closingXid), opCloseSession)
+	bye := jute.AppendInt(jute.AppendInt(nil, closingXid), jute.OpCloseSession)
 	if _, err := conn.Write(jute.AppendBuffer(nil, bye)); err != nil {
 		return err
 	}

@@ -81,20 +81,8 @@ type txn struct {
 }
 
 func (t txn) creates() bool {
-	return t.kind == opCreate || t.kind == opCreate2 || t.kind == opCreateContainer || t.kind == opCreateTTL
+	return t.kind == jute.OpCreate || t.kind == jute.OpCreate2 || t.kind == jute.OpCreateContainer || t.kind == jute.OpCreateTTL
 }
-
-// The kinds of transactions, which are the kinds of requests: ZooDefs.OpCode.
-const (
-	opCreate          = 1
-	opDelete          = 2
-	opMulti           = 14
-	opCreate2         = 15
-	opCreateContainer = 19
-	opDeleteContainer = 20
-	opCreateTTL       = 21
-	opCloseSession    = -11
-)
 
 // The kinds of packets between a leader and its followers: Leader.
 const (
@@ -324,13 +312,9 @@ func readTxn(b []byte) (t txn) {
 	case t.creates():
 		t.path, p = p.Text()
 		_, p = p.Buffer()
-		var acls int32
-		for acls, p = p.Int(); acls > 0; acls-- {
-			_, p = p.Skip(4).Text()
-			_, p = p.Text()
-		}
+		_, p = p.SkipACLs()
 		t.ephemeral = len(p) > 0 && p[0] != 0
-	case t.kind == opDelete, t.kind == opDeleteContainer:
+	case t.kind == jute.OpDelete, t.kind == jute.OpDeleteContainer:
 		t.path, _ = p.Text()
 	}
 	return t

@@ -50,7 +50,7 @@ func TestLearner(t *testing.T) {
 	t.Parallel()
 	said := func(kind int32, zxid int64) []byte {
 		b := jute.AppendLong(jute.AppendInt(jute.AppendLong(nil, 7), 3), zxid)
-		return packet{kind, zxid, jute.AppendBuffer(jute.AppendInt(jute.AppendLong(b, 0), opDelete), "/a/x")}.bytes()
+		return packet{kind, zxid, jute.AppendBuffer(jute.AppendInt(jute.AppendLong(b, 0), jute.OpDelete), "/a/x")}.bytes()
 	}
 	bare := func(kind int32, zxid int64) []byte { return packet{kind: kind, zxid: zxid}.bytes() }
 	snapshot := slices.Concat(bare(learnSnapshot, 0), []byte("\x00\x00\x00\x00\x00\x0aBenWas..."), snapshotEnd)

@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/clients"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
 )
 
 // nodes knows the entries of the locks in an ensemble, which are the children of the
@@ -102,9 +103,9 @@ func (n *nodes) commit(leader string, t txn) {
 	n.zxid = max(n.zxid, t.zxid)
 	a := ask{t.session, t.xid}
 	switch {
-	case t.kind == opMulti:
+	case t.kind == jute.OpMulti:
 		n.dropLocked("several changes were sent as one")
-	case t.kind == opCloseSession:
+	case t.kind == jute.OpCloseSession:
 		n.end(leader, a)
 	case n.lockOf(t.path) == "" || n.isParent(t):
 	case t.creates():

@@ -19,12 +19,12 @@ import (
 func TestNodes(t *testing.T) {
 	t.Parallel()
 	create := func(session int64, xid int32, path string) txn {
-		return txn{session: session, xid: xid, kind: opCreate, path: path, ephemeral: true}
+		return txn{session: session, xid: xid, kind: jute.OpCreate, path: path, ephemeral: true}
 	}
 	remove := func(session int64, xid int32, path string) txn {
-		return txn{session: session, xid: xid, kind: opDelete, path: path}
+		return txn{session: session, xid: xid, kind: jute.OpDelete, path: path}
 	}
-	end := func(session int64) txn { return txn{session: session, kind: opCloseSession} }
+	end := func(session int64) txn { return txn{session: session, kind: jute.OpCloseSession} }
 	type asks map[ask]int64
 	for _, c := range []struct {
 		name     string
@@ -64,7 +64,7 @@ func TestNodes(t *testing.T) {
 		{
 			"what outlives its session",
 			asks{{7, 1}: 1},
-			[]txn{{session: 7, xid: 1, kind: opCreate, path: "/a/x"}, end(7)},
+			[]txn{{session: 7, xid: 1, kind: jute.OpCreate, path: "/a/x"}, end(7)},
 			[]string{"grant of 1 by 1"},
 			false,
 		},
@@ -77,7 +77,7 @@ func TestNodes(t *testing.T) {
 		{"a stranger", asks{}, []txn{create(7, 1, "/a/x")}, nil, true},
 		{"a request without an operation", asks{{7, 1}: 0}, []txn{create(7, 1, "/a/x")}, nil, true},
 		{"a request of an unknown operation", asks{{7, 1}: -1}, []txn{create(7, 1, "/a/x")}, nil, true},
-		{"several changes as one", asks{}, []txn{{kind: opMulti}}, nil, true},
+		{"several changes as one", asks{}, []txn{{kind: jute.OpMulti}}, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -106,17 +106,17 @@ func TestTxn(t *testing.T) {
 		b := jute.AppendLong(jute.AppendInt(jute.AppendLong(nil, 7), 3), 1<<32+5)
 		return jute.AppendInt(jute.AppendLong(b, 1700000000000), kind)
 	}
-	created := jute.AppendBuffer(jute.AppendBuffer(head(opCreate), "/a/x"), "data")
+	created := jute.AppendBuffer(jute.AppendBuffer(head(jute.OpCreate), "/a/x"), "data")
 	created = jute.AppendInt(jute.AppendInt(created, 1), 31) // all rights for everybody
 	created = jute.AppendBuffer(jute.AppendBuffer(created, "world"), "anyone")
 	for _, c := range []struct {
 		b    []byte
 		want txn
 	}{
-		{slices.Concat(created, []byte{1, 0, 0, 0, 9}), txn{kind: opCreate, path: "/a/x", ephemeral: true}},
-		{slices.Concat(created, []byte{0, 0, 0, 0, 9}), txn{kind: opCreate, path: "/a/x"}},
-		{jute.AppendBuffer(head(opDelete), "/a/x"), txn{kind: opDelete, path: "/a/x"}},
-		{jute.AppendInt(head(opCloseSession), 0), txn{kind: opCloseSession}},
+		{slices.Concat(created, []byte{1, 0, 0, 0, 9}), txn{kind: jute.OpCreate, path: "/a/x", ephemeral: true}},
+		{slices.Concat(created, []byte{0, 0, 0, 0, 9}), txn{kind: jute.OpCreate, path: "/a/x"}},
+		{jute.AppendBuffer(head(jute.OpDelete), "/a/x"), txn{kind: jute.OpDelete, path: "/a/x"}},
+		{jute.AppendInt(head(jute.OpCloseSession), 0), txn{kind: jute.OpCloseSession}},
 		{jute.AppendInt(head(-1), -101), txn{kind: -1}},
 	} {
 		c.want.session, c.want.xid, c.want.zxid = 7, 3, 1<<32+5
@@ -155,8 +155,8 @@ func TestZooKeeperTalk(t *testing.T) {
 		{"a new session", 0, [][]byte{granted}, []clients.Kind{clients.Library}, txn{}},
 		{"a heartbeat", 7, [][]byte{granted, reply(-2, 99)}, []clients.Kind{clients.Library, clients.Library}, txn{}},
 		{"an answer", 7, [][]byte{granted, reply(1, 5)}, []clients.Kind{clients.Library, clients.Effect}, txn{zxid: 5}},
-		{"an event", 7, [][]byte{granted, event}, []clients.Kind{clients.Library, clients.Library}, txn{zxid: 9, session: 7, xid: 3, kind: opDelete, path: "/a/x"}},
-		{"the end of a session", 7, [][]byte{refused}, []clients.Kind{clients.Library}, txn{zxid: 5, session: 7, kind: opCloseSession}},
+		{"an event", 7, [][]byte{granted, event}, []clients.Kind{clients.Library, clients.Library}, txn{zxid: 9, session: 7, xid: 3, kind: jute.OpDelete, path: "/a/x"}},
+		{"the end of a session", 7, [][]byte{refused}, []clients.Kind{clients.Library}, txn{zxid: 5, session: 7, kind: jute.OpCloseSession}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +165,7 @@ func TestZooKeeperTalk(t *testing.T) {
 			n.learn = func(int64) {}
 			n.AddRequest(7, 2, 1)
 			n.AddRequest(7, 3, 2)
-			n.commit("zk-1", txn{zxid: 1, session: 7, xid: 2, kind: opCreate, path: "/a/x", ephemeral: true})
+			n.commit("zk-1", txn{zxid: 1, session: 7, xid: 2, kind: jute.OpCreate, path: "/a/x", ephemeral: true})
 			talk := &clients.ZooKeeper{Nodes: n, Client: "c1", Replies: bufio.NewReader(iotest.OneByteReader(bytes.NewReader(slices.Concat(c.replies...))))}
 			talk.Request(bufio.NewReader(bytes.NewReader(hello(c.session))), 4)
 			var last clients.Parcel
@@ -203,7 +203,7 @@ func TestZooKeeperTalk(t *testing.T) {
 	var said eventLog
 	n := newNodes(&catalogue.Lock{}, []string{"a"}, &said, t.Logf)
 	talk := &clients.ZooKeeper{Nodes: n, Client: "c1", Replies: bufio.NewReader(bytes.NewReader(granted))}
-	r := bufio.NewReader(bytes.NewReader(slices.Concat(hello(0), request(-2, 11), request(1, opCreate), request(-8, 101), request(0, opCloseSession))))
+	r := bufio.NewReader(bytes.NewReader(slices.Concat(hello(0), request(-2, 11), request(1, jute.OpCreate), request(-8, 101), request(0, jute.OpCloseSession))))
 	talk.Request(r, 4)
 	if _, err := talk.Reply(); err != nil {
 		t.Fatal(err)

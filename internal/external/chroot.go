@@ -14,7 +14,7 @@ import (
 // node. Some libraries can do that and others cannot, so the link does it for all: it adds
 // the root to the paths in requests, and takes it off the paths in answers and events.
 //
-// Source: Apache ZooKeeper, zookeeper.jute, and org.apache.zookeeper.ZooDefs.OpCode.
+// Source: Apache ZooKeeper, zookeeper.jute.
 type chroot struct {
 	clients.ZooKeeper
 	root string
@@ -25,26 +25,6 @@ type chroot struct {
 	mu    sync.Mutex
 	asked map[int32]int32 // the kinds of requests without an answer
 }
-
-// The kinds of requests.
-const (
-	opCreate          = 1
-	opDelete          = 2
-	opSetData         = 5
-	opSync            = 9
-	opCheck           = 13
-	opMulti           = 14
-	opCreate2         = 15
-	opCreateContainer = 19
-	opCreateTTL       = 21
-	opMultiRead       = 22
-	opSetWatches      = 101
-	opEphemerals      = 103
-	opSetWatches2     = 105
-	opError           = -1
-
-	xidEvent = -1
-)
 
 // namesNothing are the kinds of requests without a path: reconfig, auth, sasl, whoAmI, a
 // ping, and the end of a session.
@@ -70,11 +50,11 @@ func (t *chroot) Request(r *bufio.Reader, op int64) clients.Parcel {
 		return t.root + path
 	})
 	switch kind {
-	case opMulti, opMultiRead:
+	case jute.OpMulti, jute.OpMultiRead:
 		x.multi(x.request)
-	case opSetWatches:
+	case jute.OpSetWatches:
 		x.watches(3)
-	case opSetWatches2:
+	case jute.OpSetWatches2:
 		x.watches(5)
 	default:
 		x.path()
@@ -107,18 +87,18 @@ func (t *chroot) Reply() (clients.Parcel, error) {
 	delete(t.asked, xid)
 	t.mu.Unlock()
 	switch {
-	case xid == xidEvent:
+	case xid == jute.XidEvent:
 		x.keep(8) // its kind, and the state of the session
 		x.path()
-	case code != 0 && kind != opMulti && kind != opMultiRead:
+	case code != 0 && kind != jute.OpMulti && kind != jute.OpMultiRead:
 		return p, nil
 	default:
 		switch kind {
-		case opCreate, opCreate2, opCreateContainer, opCreateTTL, opSync:
+		case jute.OpCreate, jute.OpCreate2, jute.OpCreateContainer, jute.OpCreateTTL, jute.OpSync:
 			x.path()
-		case opMulti:
+		case jute.OpMulti:
 			x.multi(x.result)
-		case opEphemerals:
+		case jute.OpEphemerals:
 			x.list()
 		default:
 			return p, nil
@@ -202,17 +182,17 @@ func (x *rewriter) multi(part func(kind int32)) {
 func (x *rewriter) request(kind int32) {
 	x.path()
 	switch kind {
-	case opCreate, opCreate2, opCreateContainer, opCreateTTL:
+	case jute.OpCreate, jute.OpCreate2, jute.OpCreateContainer, jute.OpCreateTTL:
 		_, rest := x.rest.Buffer()
 		_, rest = rest.SkipACLs()
 		rest = rest.Skip(4) // flags
-		if kind == opCreateTTL {
+		if kind == jute.OpCreateTTL {
 			rest = rest.Skip(8)
 		}
 		x.until(rest)
-	case opDelete, opCheck:
+	case jute.OpDelete, jute.OpCheck:
 		x.keep(4) // version
-	case opSetData:
+	case jute.OpSetData:
 		_, rest := x.rest.Buffer()
 		x.until(rest.Skip(4))
 	default: // of a multi that reads
@@ -226,14 +206,14 @@ const statBytes = 6*8 + 5*4
 // result changes one result of a multi.
 func (x *rewriter) result(kind int32) {
 	switch kind {
-	case opCreate:
+	case jute.OpCreate:
 		x.path()
-	case opCreate2, opCreateContainer, opCreateTTL:
+	case jute.OpCreate2, jute.OpCreateContainer, jute.OpCreateTTL:
 		x.path()
 		x.keep(statBytes)
-	case opSetData:
+	case jute.OpSetData:
 		x.keep(statBytes)
-	case opError:
+	case jute.OpError:
 		x.keep(4)
 	}
 }

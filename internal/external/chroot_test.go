@@ -38,15 +38,15 @@ func TestChrootOfRequests(t *testing.T) {
 	head := func(kind int) []byte { return jute.AppendInt(append(jute.AppendInt(nil, int32(kind)), 0), -1) }
 	end := append(append(jute.AppendInt(nil, -1), 1), 0xff, 0xff, 0xff, 0xff)
 	for name, tt := range map[string]struct{ ask, want []byte }{
-		"create":      {packet(1, opCreate, "/a/x-", "data", acl, 3), packet(1, opCreate, "/r/a/x-", "data", acl, 3)},
+		"create":      {packet(1, jute.OpCreate, "/a/x-", "data", acl, 3), packet(1, jute.OpCreate, "/r/a/x-", "data", acl, 3)},
 		"the root":    {packet(1, 8, "/", []byte{1}), packet(1, 8, "/r", []byte{1})},
 		"a ping":      {packet(-2, 11), packet(-2, 11)},
 		"auth":        {packet(-4, 100, 0, "digest", "me"), packet(-4, 100, 0, "digest", "me")},
 		"close":       {packet(3, -11), packet(3, -11)},
-		"set watches": {packet(-8, opSetWatches, int64(9), 1, "/a", 0, 2, "/b", "/c"), packet(-8, opSetWatches, int64(9), 1, "/r/a", 0, 2, "/r/b", "/r/c")},
+		"set watches": {packet(-8, jute.OpSetWatches, int64(9), 1, "/a", 0, 2, "/b", "/c"), packet(-8, jute.OpSetWatches, int64(9), 1, "/r/a", 0, 2, "/r/b", "/r/c")},
 		"multi": {
-			packet(4, opMulti, head(opCreate), "/a", "d", acl, 0, head(opDelete), "/b", -1, head(opSetData), "/c", "d", -1, head(opCheck), "/d", 2, end),
-			packet(4, opMulti, head(opCreate), "/r/a", "d", acl, 0, head(opDelete), "/r/b", -1, head(opSetData), "/r/c", "d", -1, head(opCheck), "/r/d", 2, end),
+			packet(4, jute.OpMulti, head(jute.OpCreate), "/a", "d", acl, 0, head(jute.OpDelete), "/b", -1, head(jute.OpSetData), "/c", "d", -1, head(jute.OpCheck), "/d", 2, end),
+			packet(4, jute.OpMulti, head(jute.OpCreate), "/r/a", "d", acl, 0, head(jute.OpDelete), "/r/b", -1, head(jute.OpSetData), "/r/c", "d", -1, head(jute.OpCheck), "/r/d", 2, end),
 		},
 	} {
 		c := &chroot{root: "/r", asked: map[int32]int32{}}
@@ -74,19 +74,19 @@ func TestChrootOfReplies(t *testing.T) {
 		kind        int32
 		reply, want []byte
 	}{
-		"create":    {opCreate, packet(1, int64(5), 0, "/r/a/x-1"), packet(1, int64(5), 0, "/a/x-1")},
-		"create2":   {opCreate2, packet(1, int64(5), 0, "/r/a", stat), packet(1, int64(5), 0, "/a", stat)},
-		"sync":      {opSync, packet(1, int64(5), 0, "/r"), packet(1, int64(5), 0, "/")},
-		"a refusal": {opCreate, packet(1, int64(5), -110), packet(1, int64(5), -110)},
+		"create":    {jute.OpCreate, packet(1, int64(5), 0, "/r/a/x-1"), packet(1, int64(5), 0, "/a/x-1")},
+		"create2":   {jute.OpCreate2, packet(1, int64(5), 0, "/r/a", stat), packet(1, int64(5), 0, "/a", stat)},
+		"sync":      {jute.OpSync, packet(1, int64(5), 0, "/r"), packet(1, int64(5), 0, "/")},
+		"a refusal": {jute.OpCreate, packet(1, int64(5), -110), packet(1, int64(5), -110)},
 		"children":  {8, packet(1, int64(5), 0, 1, "/r"), packet(1, int64(5), 0, 1, "/r")},
-		"an event":  {opDelete, packet(-1, int64(-1), 0, 2, 3, "/r/a/x"), packet(-1, int64(-1), 0, 2, 3, "/a/x")},
+		"an event":  {jute.OpDelete, packet(-1, int64(-1), 0, 2, 3, "/r/a/x"), packet(-1, int64(-1), 0, 2, 3, "/a/x")},
 		"multi": {
-			opMulti, packet(1, int64(5), 0, head(opCreate, 0), "/r/a", head(opSetData, 0), stat, head(opDelete, 0), end),
-			packet(1, int64(5), 0, head(opCreate, 0), "/a", head(opSetData, 0), stat, head(opDelete, 0), end),
+			jute.OpMulti, packet(1, int64(5), 0, head(jute.OpCreate, 0), "/r/a", head(jute.OpSetData, 0), stat, head(jute.OpDelete, 0), end),
+			packet(1, int64(5), 0, head(jute.OpCreate, 0), "/a", head(jute.OpSetData, 0), stat, head(jute.OpDelete, 0), end),
 		},
 		"a failed multi": {
-			opMulti, packet(1, int64(5), -110, head(opError, 0), 0, head(opError, -110), -110, end),
-			packet(1, int64(5), -110, head(opError, 0), 0, head(opError, -110), -110, end),
+			jute.OpMulti, packet(1, int64(5), -110, head(jute.OpError, 0), 0, head(jute.OpError, -110), -110, end),
+			packet(1, int64(5), -110, head(jute.OpError, 0), 0, head(jute.OpError, -110), -110, end),
 		},
 	} {
 		c := &chroot{

@@ -45,15 +45,7 @@ type watch struct {
 const (
 	onData, onAbsence, onChildren byte = 'd', 'e', 'c'
 
-	opExists      = 3
-	opGetData     = 4
-	opGetChildren = 12
-	opSetWatches  = 101
-	opClose       = -11
-	xidWatch      = -1
-	xidPing       = -2
-	xidClose      = 0  // the library begins with 1
-	xidSetWatches = -8 // as in the Java client
+	xidClose = 0 // the library begins with 1
 )
 
 // Write notes a packet and passes it on, unless its request was given up before:
@@ -76,7 +68,7 @@ func (w *wire) Write(b []byte) (int, error) {
 	p := jute.Packet(b).Skip(4)
 	xid, p := p.Int()
 	op, p := p.Int()
-	if xid == xidPing {
+	if xid == jute.XidPing {
 		return w.Conn.Write(b)
 	}
 	leaves, watches := w.admit(xid, op, p)
@@ -94,7 +86,7 @@ func (w *wire) Write(b []byte) (int, error) {
 // connection to waiting calls, and would not report the server's answer. The
 // library ignores the answer to this packet.
 func (w *wire) sendClose() {
-	bye := jute.AppendInt(jute.AppendInt(nil, xidClose), opClose)
+	bye := jute.AppendInt(jute.AppendInt(nil, xidClose), jute.OpCloseSession)
 	w.Conn.Write(jute.AppendBuffer(nil, bye)) // if it fails, the library notices
 }
 
@@ -113,9 +105,9 @@ func (w *wire) admit(xid, op int32, rest jute.Packet) (leaves, watches bool) {
 	switch {
 	case !q.Watch:
 		return true, false
-	case op == opExists, op == opGetData:
+	case op == jute.OpExists, op == jute.OpGetData:
 		w.asked[xid] = ask{op, watch{onData, path}}
-	case op == opGetChildren:
+	case op == jute.OpGetChildren2:
 		w.asked[xid] = ask{op, watch{onChildren, path}}
 	default:
 		return true, false
@@ -129,7 +121,7 @@ func (w *wire) setWatches(watches []watch) error {
 	w.SetWriteDeadline(w.until)
 	defer w.SetWriteDeadline(time.Time{})
 	for part := range slices.Chunk(watches, 100) {
-		b := jute.AppendInt(jute.AppendInt(nil, xidSetWatches), opSetWatches)
+		b := jute.AppendInt(jute.AppendInt(nil, jute.XidSetWatches), jute.OpSetWatches)
 		b = jute.AppendLong(b, w.seen)
 		for _, kind := range []byte{onData, onAbsence, onChildren} {
 			b = appendPaths(b, kind, part)
@@ -190,7 +182,7 @@ func (w *wire) receive(p jute.Packet) {
 	}
 	xid, p := p.Int()
 	code, p := p.Skip(8).Int()
-	if xid == xidWatch {
+	if xid == jute.XidEvent {
 		kind, p := p.Int()
 		path, _ := p.Skip(4).Text()
 		s.noteFired(zookeeper.EventType(kind), path)
@@ -202,7 +194,7 @@ func (w *wire) receive(p jute.Packet) {
 	switch code := zookeeper.Code(code); {
 	case ok && code == zookeeper.OK:
 		s.watches[a.watch] = true
-	case ok && code == zookeeper.NoNode && a.op == opExists:
+	case ok && code == zookeeper.NoNode && a.op == jute.OpExists:
 		s.watches[watch{onAbsence, a.watch.path}] = true
 	}
 	s.mu.Unlock()

@@ -14,14 +14,19 @@ const (
 	OpSync            = 9
 	OpPing            = 11
 	OpGetChildren2    = 12
+	OpCheck           = 13
 	OpMulti           = 14
 	OpCreate2         = 15
 	OpCreateContainer = 19
 	OpDeleteContainer = 20
 	OpCreateTTL       = 21
+	OpMultiRead       = 22
 	OpAuth            = 100
 	OpSetWatches      = 101
+	OpEphemerals      = 103
+	OpSetWatches2     = 105
 	OpCloseSession    = -11
+	OpError           = -1 // a part of a multi that failed
 )
 
 // The numbers of messages that are no requests of the library's user: they have no
