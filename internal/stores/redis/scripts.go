@@ -83,8 +83,10 @@ func (v Verb) Script() string {
 // first, or nil for an invalid Verb.
 func (c Command) Args() []string {
 	switch c.Verb {
-	case Get:
-		return []string{"GET", c.Key}
+	case Get, PTTL, Del, Incr:
+		return []string{c.Verb.String(), c.Key}
+	case SetNX, GetSet, RPush:
+		return []string{c.Verb.String(), c.Key, c.Value}
 	case Set:
 		args := []string{"SET", c.Key, c.Value}
 		if c.NX {
@@ -94,39 +96,24 @@ func (c Command) Args() []string {
 			args = append(args, "PX", c.millis())
 		}
 		return args
-	case SetNX:
-		return []string{"SETNX", c.Key, c.Value}
-	case GetSet:
-		return []string{"GETSET", c.Key, c.Value}
 	case PExpire:
 		return []string{"PEXPIRE", c.Key, c.millis()}
-	case PTTL:
-		return []string{"PTTL", c.Key}
-	case Del:
-		return []string{"DEL", c.Key}
-	case Incr:
-		return []string{"INCR", c.Key}
-	case RPush:
-		return []string{"RPUSH", c.Key, c.Value}
 	case Wait:
 		return []string{"WAIT", strconv.FormatInt(c.N, 10), c.millis()}
 	case CompareAndDelete:
 		return []string{"EVAL", c.Verb.Script(), "1", c.Key, c.Value}
 	case Extend:
 		return []string{"EVAL", c.Verb.Script(), "1", c.Key, c.Value, c.millis()}
-	case Replace:
-		args := []string{"EVAL", c.Verb.Script(), "1", c.Key, c.Value, c.Old}
-		if c.TTL != 0 {
-			args = append(args, c.millis())
-		}
-		return args
-	case Grant, Claim:
+	case Grant, Claim, Replace:
 		args := []string{"EVAL", c.Verb.Script(), "1", c.Key}
-		if c.Counter != "" {
+		if c.Counter != "" && c.Verb != Replace {
 			args[2] = "2"
 			args = append(args, c.Counter)
 		}
 		args = append(args, c.Value)
+		if c.Verb == Replace {
+			args = append(args, c.Old)
+		}
 		if c.TTL != 0 {
 			args = append(args, c.millis())
 		}

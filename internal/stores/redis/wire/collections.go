@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
@@ -42,34 +43,62 @@ func (x *call) store(key string, of redis.Collection, items []item) {
 	x.server.stored = true
 }
 
-// count returns a command that counts the elements.
-func count(of redis.Collection) func(*call, []string) reply {
+// with returns a command that works on the elements of its first word. If it fails
+// because of their type, it does nothing.
+func with(of redis.Collection, work func(x *call, items []item, w []string) reply) func(*call, []string) reply {
 	return func(x *call, w []string) reply {
 		items, r := x.load(w[1], of)
 		if r.failed() {
 			return r
 		}
-		return integer(int64(len(items)))
+		return work(x, items, w)
 	}
+}
+
+// ranged is with for a command whose next two words are a range: it fails first if they
+// are none. choose is between or within.
+func ranged(of redis.Collection, choose func([]item, string, string) ([]item, reply), work func(x *call, items, chosen []item, w []string) reply) func(*call, []string) reply {
+	rest := with(of, func(x *call, items []item, w []string) reply {
+		chosen, _ := choose(items, w[2], w[3])
+		return work(x, items, chosen, w)
+	})
+	return func(x *call, w []string) reply {
+		if _, r := choose(nil, w[2], w[3]); r.failed() {
+			return r
+		}
+		return rest(x, w)
+	}
+}
+
+// count returns a command that counts the elements.
+func count(of redis.Collection) func(*call, []string) reply {
+	return with(of, func(_ *call, items []item, _ []string) reply { return integer(int64(len(items))) })
+}
+
+// counted reads the number at the end of a command that takes elements: without one it is
+// 1. excess is the answer to further words. r is an error, or zero.
+func counted(w []string, excess reply) (n int64, r reply) {
+	switch len(w) {
+	case 2:
+		return 1, r
+	case 3:
+		n, ok := parseInt(w[2])
+		if !ok || n < 0 {
+			r = failure("ERR value is out of range, must be positive")
+		}
+		return n, r
+	}
+	return 0, excess
 }
 
 // indexOf returns the index of an element, or -1.
 func indexOf(items []item, name string) int {
-	for i := range items {
-		if items[i].name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(items, func(i item) bool { return i.name == name })
 }
 
 // remove returns a command that removes elements by their names, from a set.
 func remove(of redis.Collection) func(*call, []string) reply {
-	return func(x *call, w []string) reply {
-		items, r := x.load(w[1], of)
-		if r.failed() {
-			return r
-		}
+	return with(of, func(x *call, items []item, w []string) reply {
 		before := len(items)
 		for _, name := range w[2:] {
 			if i := indexOf(items, name); i >= 0 {
@@ -80,7 +109,7 @@ func remove(of redis.Collection) func(*call, []string) reply {
 			x.store(w[1], of, items)
 		}
 		return integer(int64(before - len(items)))
-	}
+	})
 }
 
 // between returns the elements with the indices from to to, both inclusive. Negative ones

@@ -140,10 +140,8 @@ func clientGetName(x *call, _ []string) reply {
 func clientSetName(x *call, w []string) reply { return setName(x.conn, w[2]) }
 
 func setName(c *Conn, name string) reply {
-	for i := range len(name) {
-		if name[i] < '!' || name[i] > '~' {
-			return failure("ERR Client names cannot contain spaces, newlines or special characters.")
-		}
+	if strings.ContainsFunc(name, func(r rune) bool { return r < '!' || r > '~' }) {
+		return failure("ERR Client names cannot contain spaces, newlines or special characters.")
 	}
 	c.name = name
 	return okay

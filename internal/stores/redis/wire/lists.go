@@ -38,48 +38,31 @@ func endOf(word string) (e end, ok bool) {
 
 // listPush is LPUSH and its relatives. exists: the list has to exist.
 func listPush(e end, exists bool) func(*call, []string) reply {
-	return func(x *call, w []string) reply {
-		items, r := x.load(w[1], redis.List)
-		if r.failed() || exists && items == nil {
-			return orInt(r, 0)
+	return with(redis.List, func(x *call, items []item, w []string) reply {
+		if exists && items == nil {
+			return integer(0)
 		}
 		for _, name := range w[2:] {
 			items = e.put(items, name)
 		}
 		x.store(w[1], redis.List, items)
 		return integer(int64(len(items)))
-	}
-}
-
-// orInt returns r if it is an error, else a number.
-func orInt(r reply, n int64) reply {
-	if r.failed() {
-		return r
-	}
-	return integer(n)
+	})
 }
 
 // listPop is LPOP key [count] and RPOP.
 func listPop(e end) func(*call, []string) reply {
 	return func(x *call, w []string) reply {
-		if len(w) > 3 {
-			return wrongArity(w[0])
-		}
-		n := int64(1)
-		if len(w) == 3 {
-			var ok bool
-			if n, ok = parseInt(w[2]); !ok || n < 0 {
-				return failure("ERR value is out of range, must be positive")
-			}
+		n, r := counted(w, wrongArity(w[0]))
+		if r.failed() {
+			return r
 		}
 		items, r := x.load(w[1], redis.List)
 		switch {
-		case r.failed():
+		case r.failed() || items == nil && len(w) == 2:
 			return r
-		case items == nil && len(w) == 3:
-			return listOf(nilArray)
 		case items == nil:
-			return reply{}
+			return listOf(nilArray)
 		}
 		taken := listOf(array)
 		for ; n > 0 && len(items) > 0; n-- {
@@ -97,43 +80,18 @@ func listPop(e end) func(*call, []string) reply {
 	}
 }
 
-func lrange(x *call, w []string) reply {
-	if _, _, ok := span(0, w[2], w[3]); !ok {
-		return failure(errInteger)
-	}
-	items, r := x.load(w[1], redis.List)
-	if r.failed() {
-		return r
-	}
-	items, _ = between(items, w[2], w[3])
-	return named(array, items)
-}
+func lrange(_ *call, _, chosen []item, _ []string) reply { return named(array, chosen) }
 
-func ltrim(x *call, w []string) reply {
-	if _, _, ok := span(0, w[2], w[3]); !ok {
-		return failure(errInteger)
-	}
-	items, r := x.load(w[1], redis.List)
-	if r.failed() || items == nil {
-		return orOkay(r)
-	}
-	items, _ = between(items, w[2], w[3])
-	x.store(w[1], redis.List, items)
-	return okay
-}
-
-// orOkay returns r if it is an error, else OK.
-func orOkay(r reply) reply {
-	if r.failed() {
-		return r
+func ltrim(x *call, items, chosen []item, w []string) reply {
+	if items != nil {
+		x.store(w[1], redis.List, chosen)
 	}
 	return okay
 }
 
-func lindex(x *call, w []string) reply {
-	items, r := x.load(w[1], redis.List)
-	if r.failed() || items == nil {
-		return r
+func lindex(_ *call, items []item, w []string) reply {
+	if items == nil {
+		return reply{}
 	}
 	n, ok := parseInt(w[2])
 	if !ok {

@@ -80,26 +80,18 @@ func (r reply) append(b []byte, resp3 bool) []byte {
 	case redis.Bulk:
 		b = appendHeader(b, '$', int64(len(r.Str)))
 		return append(append(b, r.Str...), "\r\n"...)
-	case unordered:
-		if resp3 {
-			b = appendHeader(b, '~', int64(len(r.list)))
-			break
+	case array, mapping, push, unordered:
+		n := int64(len(r.list))
+		switch {
+		case !resp3 || r.Kind == array:
+			b = appendHeader(b, '*', n)
+		case r.Kind == mapping:
+			b = appendHeader(b, '%', n/2)
+		case r.Kind == push:
+			b = appendHeader(b, '>', n)
+		default:
+			b = appendHeader(b, '~', n)
 		}
-		b = appendHeader(b, '*', int64(len(r.list)))
-	case mapping:
-		if resp3 {
-			b = appendHeader(b, '%', int64(len(r.list)/2))
-			break
-		}
-		b = appendHeader(b, '*', int64(len(r.list)))
-	case push:
-		if resp3 {
-			b = appendHeader(b, '>', int64(len(r.list)))
-			break
-		}
-		fallthrough
-	case array:
-		b = appendHeader(b, '*', int64(len(r.list)))
 	}
 	for _, e := range r.list {
 		b = e.append(b, resp3)

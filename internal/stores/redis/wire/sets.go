@@ -7,11 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
-func sadd(x *call, w []string) reply {
-	items, r := x.load(w[1], redis.UnorderedSet)
-	if r.failed() {
-		return r
-	}
+func sadd(x *call, items []item, w []string) reply {
 	before := len(items)
 	for _, name := range w[2:] {
 		if indexOf(items, name) < 0 {
@@ -26,11 +22,7 @@ func sadd(x *call, w []string) reply {
 
 // smembers answers in the order of insertion, but with integers only in their order, as
 // Redis does. The order that Redis gives other sets looks random.
-func smembers(x *call, w []string) reply {
-	items, r := x.load(w[1], redis.UnorderedSet)
-	if r.failed() {
-		return r
-	}
+func smembers(_ *call, items []item, _ []string) reply {
 	return named(unordered, inOrder(items))
 }
 
@@ -48,20 +40,10 @@ func inOrder(items []item) []item {
 	return items
 }
 
-func sismember(x *call, w []string) reply {
-	r := smismember(x, w)
-	if r.failed() {
-		return r
-	}
-	return r.list[0]
-}
+func sismember(x *call, items []item, w []string) reply { return smismember(x, items, w).list[0] }
 
-func smismember(x *call, w []string) reply {
-	items, r := x.load(w[1], redis.UnorderedSet)
-	if r.failed() {
-		return r
-	}
-	r = listOf(array)
+func smismember(_ *call, items []item, w []string) reply {
+	r := listOf(array)
 	for _, name := range w[2:] {
 		n := int64(0)
 		if indexOf(items, name) >= 0 {
@@ -74,22 +56,13 @@ func smismember(x *call, w []string) reply {
 
 // spop is SPOP key [count]. Redis takes members by chance, the model the first ones.
 func spop(x *call, w []string) reply {
-	if len(w) > 3 {
-		return failure(errSyntax)
-	}
-	n := int64(1)
-	if len(w) == 3 {
-		var ok bool
-		if n, ok = parseInt(w[2]); !ok || n < 0 {
-			return failure("ERR value is out of range, must be positive")
-		}
+	n, r := counted(w, failure(errSyntax))
+	if r.failed() {
+		return r
 	}
 	items, r := x.load(w[1], redis.UnorderedSet)
-	switch {
-	case r.failed():
+	if r.failed() || items == nil && len(w) == 2 {
 		return r
-	case items == nil && len(w) == 2:
-		return reply{}
 	}
 	items = inOrder(items)
 	taken := items[:min(n, int64(len(items)))]

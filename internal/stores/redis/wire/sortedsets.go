@@ -141,27 +141,25 @@ func (x *call) zadd(key string, o zaddOptions, pairs []string) reply {
 
 func zincrBy(x *call, w []string) reply { return x.zadd(w[1], zaddOptions{incr: true}, w[2:]) }
 
-func zscore(x *call, w []string) reply {
-	items, r := x.load(w[1], redis.SortedSet)
+func zscore(_ *call, items []item, w []string) reply {
 	if at := indexOf(items, w[2]); at >= 0 {
 		return score(items[at].score)
 	}
-	return r
+	return reply{}
 }
 
 // zrank is ZRANK, and ZREVRANK with reverse.
 func zrank(reverse bool) func(*call, []string) reply {
-	return func(x *call, w []string) reply {
-		items, r := x.load(w[1], redis.SortedSet)
+	return with(redis.SortedSet, func(_ *call, items []item, w []string) reply {
 		at := indexOf(items, w[2])
 		switch {
 		case at < 0:
-			return r
+			return reply{}
 		case reverse:
 			at = len(items) - 1 - at
 		}
 		return integer(int64(at))
-	}
+	})
 }
 
 // bound is an end of a range of scores.
@@ -273,49 +271,23 @@ func (x *call) zrange(key, from, to string, o selection) reply {
 	return x.scored(items, o.scores)
 }
 
-func zcount(x *call, w []string) reply {
-	if _, r := within(nil, w[2], w[3]); r.failed() {
-		return r
-	}
-	items, r := x.load(w[1], redis.SortedSet)
-	if r.failed() {
-		return r
-	}
-	items, _ = within(items, w[2], w[3])
-	return integer(int64(len(items)))
-}
+func zcount(_ *call, _, chosen []item, _ []string) reply { return integer(int64(len(chosen))) }
 
-// zremRange is ZREMRANGEBYSCORE (choose is within) and ZREMRANGEBYRANK (between).
-func zremRange(choose func([]item, string, string) ([]item, reply)) func(*call, []string) reply {
-	return func(x *call, w []string) reply {
-		if _, r := choose(nil, w[2], w[3]); r.failed() {
-			return r
-		}
-		items, r := x.load(w[1], redis.SortedSet)
-		if r.failed() {
-			return r
-		}
-		gone, _ := choose(slices.Clone(items), w[2], w[3])
-		items = slices.DeleteFunc(items, func(i item) bool { return indexOf(gone, i.name) >= 0 })
-		if len(gone) > 0 {
-			x.store(w[1], redis.SortedSet, items)
-		}
-		return integer(int64(len(gone)))
+// zremRange is ZREMRANGEBYSCORE and ZREMRANGEBYRANK.
+func zremRange(x *call, items, gone []item, w []string) reply {
+	kept := slices.DeleteFunc(slices.Clone(items), func(i item) bool { return indexOf(gone, i.name) >= 0 })
+	if len(gone) > 0 {
+		x.store(w[1], redis.SortedSet, kept)
 	}
+	return integer(int64(len(gone)))
 }
 
 // zpop is ZPOPMIN key [count], and ZPOPMAX at the right end.
 func zpop(e end) func(*call, []string) reply {
 	return func(x *call, w []string) reply {
-		if len(w) > 3 {
-			return failure(errSyntax)
-		}
-		n := int64(1)
-		if len(w) == 3 {
-			var ok bool
-			if n, ok = parseInt(w[2]); !ok || n < 0 {
-				return failure("ERR value is out of range, must be positive")
-			}
+		n, r := counted(w, failure(errSyntax))
+		if r.failed() {
+			return r
 		}
 		taken, r := x.zpop(w[1], e, n)
 		if r.failed() {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
@@ -212,14 +213,7 @@ type options struct {
 	absolute bool
 }
 
-func (o options) has(name string) bool {
-	for _, n := range o.names {
-		if n == name {
-			return true
-		}
-	}
-	return false
-}
+func (o options) has(name string) bool { return slices.Contains(o.names, name) }
 
 // exclude are the options that do not go together. EX means any expiry.
 var exclude = [][2]string{{"NX", "XX"}, {"KEEPTTL", "EX"}, {"PERSIST", "EX"}}
@@ -234,7 +228,7 @@ func parseOptions(words []string, names ...string) (o options, ok bool) {
 			i++
 			o.unit, o.absolute, o.number = u, absolute, words[i]
 			o.names = append(o.names, "EX")
-		case u == 0 && options{names: names}.has(word):
+		case u == 0 && slices.Contains(names, word):
 			o.names = append(o.names, word)
 		default:
 			return options{}, false
