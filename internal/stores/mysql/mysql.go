@@ -8,6 +8,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -195,29 +196,22 @@ const (
 	LockDeadlock Code = 3058
 )
 
+// refusals are the texts of the codes.
+var refusals = map[Code]string{
+	OK:             "mysql: ok",
+	Duplicate:      "mysql: duplicate entry",
+	NoSuchSession:  "mysql: no such session",
+	LockTimeout:    "mysql: lock wait timeout exceeded",
+	DeadlockFound:  "mysql: deadlock found",
+	LockDeadlock:   "mysql: deadlock found",
+	ReadOnlyServer: "mysql: the server is read only",
+	Interrupted:    "mysql: query execution was interrupted",
+	TooLong:        "mysql: data too long for column",
+}
+
 // Error describes a refusal: the statement had no effect. Port returns it, marked
 // as definite.
-func (c Code) Error() string {
-	switch c {
-	case OK:
-		return "mysql: ok"
-	case Duplicate:
-		return "mysql: duplicate entry"
-	case NoSuchSession:
-		return "mysql: no such session"
-	case LockTimeout:
-		return "mysql: lock wait timeout exceeded"
-	case DeadlockFound, LockDeadlock:
-		return "mysql: deadlock found"
-	case ReadOnlyServer:
-		return "mysql: the server is read only"
-	case Interrupted:
-		return "mysql: query execution was interrupted"
-	case TooLong:
-		return "mysql: data too long for column"
-	}
-	return "mysql: an unknown error"
-}
+func (c Code) Error() string { return cmp.Or(refusals[c], "mysql: an unknown error") }
 
 // Reply is the server's answer. If Code is not OK the other fields are zero.
 type Reply struct {

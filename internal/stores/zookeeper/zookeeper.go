@@ -7,6 +7,7 @@
 package zookeeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -147,27 +148,20 @@ const (
 	NotEmpty                Code = -111
 )
 
+// refusals are the texts of the codes.
+var refusals = map[Code]string{
+	OK:                      "zookeeper: ok",
+	BadArguments:            "zookeeper: bad arguments",
+	NoNode:                  "zookeeper: no such node",
+	BadVersion:              "zookeeper: another version",
+	NoChildrenForEphemerals: "zookeeper: an ephemeral node has no children",
+	NodeExists:              "zookeeper: the node exists",
+	NotEmpty:                "zookeeper: the node has children",
+}
+
 // Error describes a refusal: the request had no effect. Port returns it, marked
 // as definite.
-func (c Code) Error() string {
-	switch c {
-	case OK:
-		return "zookeeper: ok"
-	case BadArguments:
-		return "zookeeper: bad arguments"
-	case NoNode:
-		return "zookeeper: no such node"
-	case BadVersion:
-		return "zookeeper: another version"
-	case NoChildrenForEphemerals:
-		return "zookeeper: an ephemeral node has no children"
-	case NodeExists:
-		return "zookeeper: the node exists"
-	case NotEmpty:
-		return "zookeeper: the node has children"
-	}
-	return "zookeeper: an unknown error"
-}
+func (c Code) Error() string { return cmp.Or(refusals[c], "zookeeper: an unknown error") }
 
 // Stat is the ensemble's data about a node. Czxid, Mzxid and Pzxid are the
 // transactions that created it, set its data, and last changed its list of

@@ -111,18 +111,11 @@ func within(prefix string, c mysql.Command) mysql.Command {
 	return c
 }
 
-var verbs = [...]string{
-	mysql.Select: "SELECT", mysql.SelectForUpdate: "SELECT FOR UPDATE", mysql.Insert: "INSERT", mysql.Update: "UPDATE",
-	mysql.Delete: "DELETE", mysql.Isolate: "ISOLATE", mysql.Begin: "BEGIN", mysql.Commit: "COMMIT", mysql.Rollback: "ROLLBACK",
-	mysql.GetLock: "GET_LOCK", mysql.ReleaseLock: "RELEASE_LOCK", mysql.IsUsedLock: "IS_USED_LOCK", mysql.Kill: "KILL",
-	mysql.SetWaitTimeout: "SET WAIT_TIMEOUT", mysql.Ping: "PING",
-}
-
 var columns = [...]string{"id", "resource", "version", "expires", "queue", "owner"}
 
 // describe formats c for people.
 func describe(c mysql.Command) string {
-	s := verbs[c.Verb]
+	s := c.Verb.String()
 	switch c.Verb {
 	case mysql.Select, mysql.SelectForUpdate:
 		s += fmt.Sprintf(" %q", c.Row.Resource)

@@ -80,17 +80,11 @@ func within(root string, c zookeeper.Command) zookeeper.Command {
 	return c
 }
 
-var verbs = [...]string{
-	zookeeper.Create: "create", zookeeper.Delete: "delete", zookeeper.Exists: "exists",
-	zookeeper.GetData: "getData", zookeeper.SetData: "setData",
-	zookeeper.GetChildren: "getChildren", zookeeper.Sync: "sync",
-}
-
 var modes = [...]string{"", ", ephemeral", ", sequential", ", ephemeral and sequential"}
 
 // describe formats c for people.
 func describe(c zookeeper.Command) string {
-	s := fmt.Sprintf("%s(%q", verbs[c.Verb], c.Path)
+	s := fmt.Sprintf("%s(%q", c.Verb, c.Path)
 	if c.Verb == zookeeper.Create || c.Verb == zookeeper.SetData {
 		s += fmt.Sprintf(", %.40q", c.Data)
 	}
