@@ -159,12 +159,8 @@ func (s *Server) put(x *session, i index, r *record) {
 
 func (s *Server) update(x *session) {
 	c := &x.command
-	r, ok := s.choose(x)
-	switch {
-	case !ok:
-		return
-	case r == nil:
-		s.finish(x, mysql.Reply{})
+	r := s.choose(x)
+	if r == nil {
 		return
 	}
 	row := r.row
@@ -192,12 +188,8 @@ func (s *Server) update(x *session) {
 }
 
 func (s *Server) remove(x *session) {
-	r, ok := s.choose(x)
-	switch {
-	case !ok:
-		return
-	case r == nil:
-		s.finish(x, mysql.Reply{})
+	r := s.choose(x)
+	if r == nil {
 		return
 	}
 	x.placed = true
@@ -209,12 +201,12 @@ func (s *Server) remove(x *session) {
 	s.finish(x, mysql.Reply{Affected: 1})
 }
 
-// choose finds and locks the row that Where describes, or returns nil. It returns
-// false if x must wait or has been refused.
-func (s *Server) choose(x *session) (*record, bool) {
+// choose finds and locks the row that Where describes. It returns nil if x must wait,
+// or has its answer: a refusal, or that there is no such row.
+func (s *Server) choose(x *session) *record {
 	if s.follower {
 		s.refuse(x, mysql.ReadOnlyServer)
-		return nil, false
+		return nil
 	}
 	c := &x.command
 	i := byID
@@ -223,13 +215,16 @@ func (s *Server) choose(x *session) (*record, bool) {
 	}
 	had := len(s.locks)
 	r, ok := s.find(x, i, &c.Match)
-	if !ok || r == nil || agrees(&r.row, &c.Match, c.Where) {
-		return r, ok
-	}
-	if x.trx.isolation == mysql.ReadCommitted && i == byID {
+	switch {
+	case !ok:
+		return nil
+	case r != nil && agrees(&r.row, &c.Match, c.Where):
+		return r
+	case r != nil && x.trx.isolation == mysql.ReadCommitted && i == byID:
 		s.unlock(x, had) // MariaDB keeps the lock on a row found by its resource
 	}
-	return nil, true
+	s.finish(x, mysql.Reply{})
+	return nil
 }
 
 // find finds and locks the current record of index i with row's key, or returns

@@ -10,7 +10,7 @@ import (
 // has no function is a command of Redis 7.0 that the model lacks, and that needs a row
 // because its neighbours are unknown to Redis 7.0.
 var dataCommands = join(connectionCommands, map[string]command{
-	"get":      {2, reads, get},
+	"get":      {2, reads, keyed(redis.Get)},
 	"set":      {-3, writes | grows, set},
 	"setnx":    {3, writes | grows, setNX},
 	"setex":    {4, writes | grows, setEx("setex", second)},
@@ -75,16 +75,16 @@ var dataCommands = join(connectionCommands, map[string]command{
 	"bzpopmax":         {-3, writes | noScript, bzpop(right)},
 
 	"exists":    {-2, readsAll, exists},
-	"type":      {2, reads, typeOf},
+	"type":      {2, reads, keyed(redis.Type)},
 	"del":       {-2, writes, del},
 	"unlink":    {-2, writes, del},
 	"expire":    {-3, writes, expire("expire", second, false)},
 	"pexpire":   {-3, writes, expire("pexpire", millisecond, false)},
 	"expireat":  {-3, writes, expire("expireat", second, true)},
 	"pexpireat": {-3, writes, expire("pexpireat", millisecond, true)},
-	"persist":   {2, writes, persist},
+	"persist":   {2, writes, keyed(redis.Persist)},
 	"ttl":       {2, reads, ttl},
-	"pttl":      {2, reads, pttl},
+	"pttl":      {2, reads, keyed(redis.PTTL)},
 
 	"hget":    {3, reads, hget},
 	"hset":    {-4, writes | grows, hset},

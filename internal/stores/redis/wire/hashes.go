@@ -54,15 +54,9 @@ func hmget(x *call, w []string) reply {
 }
 
 func hdel(x *call, w []string) reply {
-	n := int64(0)
-	for _, field := range w[2:] {
-		r := x.step(redis.Command{Verb: redis.HDel, Key: w[1], Field: field})
-		if r.failed() {
-			return r
-		}
-		n += r.Int
-	}
-	return integer(n)
+	return x.sum(w[2:], func(field string) redis.Command {
+		return redis.Command{Verb: redis.HDel, Key: w[1], Field: field}
+	})
 }
 
 func hexists(x *call, w []string) reply {

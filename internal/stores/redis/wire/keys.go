@@ -124,24 +124,17 @@ func (x *call) allows(only []string, key string, ms int64) bool {
 	return true
 }
 
-func persist(x *call, w []string) reply {
-	return x.step(redis.Command{Verb: redis.Persist, Key: w[1]})
-}
-
-func pttl(x *call, w []string) reply {
-	return x.step(redis.Command{Verb: redis.PTTL, Key: w[1]})
+// keyed returns a command that is one step on its first word.
+func keyed(v redis.Verb) func(*call, []string) reply {
+	return func(x *call, w []string) reply { return x.step(redis.Command{Verb: v, Key: w[1]}) }
 }
 
 func ttl(x *call, w []string) reply {
-	r := pttl(x, w)
+	r := x.step(redis.Command{Verb: redis.PTTL, Key: w[1]})
 	if r.Int > 0 {
 		r.Int = (r.Int + 500) / 1000
 	}
 	return r
-}
-
-func typeOf(x *call, w []string) reply {
-	return x.step(redis.Command{Verb: redis.Type, Key: w[1]})
 }
 
 func (x *call) exists(key string) bool {
@@ -159,9 +152,14 @@ func exists(x *call, w []string) reply {
 }
 
 func del(x *call, w []string) reply {
+	return x.sum(w[1:], func(key string) redis.Command { return redis.Command{Verb: redis.Del, Key: key} })
+}
+
+// sum executes the step of each word, and returns the sum of their numbers.
+func (x *call) sum(words []string, step func(word string) redis.Command) reply {
 	n := int64(0)
-	for _, key := range w[1:] {
-		r := x.step(redis.Command{Verb: redis.Del, Key: key})
+	for _, word := range words {
+		r := x.step(step(word))
 		if r.failed() {
 			return r
 		}

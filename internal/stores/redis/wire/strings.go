@@ -7,8 +7,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
 )
 
-func get(x *call, w []string) reply { return x.get(w[1]) }
-
 func (x *call) get(key string) reply { return x.step(redis.Command{Verb: redis.Get, Key: key}) }
 
 // set is SET Key Value [NX | XX] [GET] [an expiry | KEEPTTL].

@@ -33,7 +33,7 @@ var operations = map[int32]operation{
 
 	6:                      {name: "getACL", kind: Unknown},
 	7:                      {name: "setACL", kind: Unknown},
-	13:                     {name: "check", kind: Unknown},
+	jute.OpCheck:           {name: "check", kind: Unknown},
 	jute.OpMulti:           {name: "multi", kind: Unknown},
 	jute.OpCreate2:         {name: "create2", kind: Unknown},
 	16:                     {name: "reconfig", kind: Unknown},
@@ -41,11 +41,11 @@ var operations = map[int32]operation{
 	18:                     {name: "removeWatches", kind: Unknown},
 	jute.OpCreateContainer: {name: "createContainer", kind: Unknown},
 	jute.OpCreateTTL:       {name: "createTTL", kind: Unknown},
-	22:                     {name: "multiRead", kind: Unknown},
+	jute.OpMultiRead:       {name: "multiRead", kind: Unknown},
 	102:                    {name: "sasl", kind: Unknown},
-	103:                    {name: "getEphemerals", kind: Unknown},
+	jute.OpEphemerals:      {name: "getEphemerals", kind: Unknown},
 	104:                    {name: "getAllChildrenNumber", kind: Unknown},
-	105:                    {name: "setWatches2", kind: Unknown},
+	jute.OpSetWatches2:     {name: "setWatches2", kind: Unknown},
 	106:                    {name: "addWatch", kind: Unknown},
 	107:                    {name: "whoAmI", kind: Unknown},
 }
