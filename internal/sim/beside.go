@@ -52,9 +52,9 @@ func (h *host) opIndex() int {
 
 // tell announces a point outside of tasks. A fault that pauses the client there stops
 // its messages.
-func (h *host) tell(r *numberedRequest, after bool) {
+func (h *host) tell(r numberedRequest, last, after bool) {
 	if h.armed && !r.operation.over {
-		h.sched.observer.Point(h.name, r.operation.Op, h.pointOf(r, after))
+		h.sched.observer.Point(h.name, r.operation.Op, h.pointOf(r, last, after))
 	}
 }
 

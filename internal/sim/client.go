@@ -106,7 +106,7 @@ func (c *client) lease(acquire int) locks.Lease {
 
 // do runs f, an operation, on the client's host: the running task steps onto the
 // host, and off again however f ends.
-func (c *client) do(op env.Op, kind string, f func()) (err error) {
+func (c *client) do(op *env.Op, kind string, f func()) (err error) {
 	if c.dead {
 		return env.ErrCrashed
 	}
@@ -146,15 +146,15 @@ func (c *client) CanTry() bool {
 
 // Try asks the lock, without a wait.
 func (c *client) Try(op env.Op, timeout time.Duration) (g env.Grant, err error) {
-	return c.ask(op, history.Try, timeout)
+	return c.ask(&op, history.Try, timeout)
 }
 
 // Acquire asks the lock.
 func (c *client) Acquire(op env.Op, timeout time.Duration) (g env.Grant, err error) {
-	return c.ask(op, history.Acquire, timeout)
+	return c.ask(&op, history.Acquire, timeout)
 }
 
-func (c *client) ask(op env.Op, kind string, timeout time.Duration) (g env.Grant, err error) {
+func (c *client) ask(op *env.Op, kind string, timeout time.Duration) (g env.Grant, err error) {
 	crash := c.do(op, kind, func() {
 		c.deadline.end = c.net.now + timeout
 		if c.net.order != nil {
@@ -162,7 +162,7 @@ func (c *client) ask(op env.Op, kind string, timeout time.Duration) (g env.Grant
 		}
 		var lease locks.Lease
 		if r, ok := c.locker.(locks.Runner); ok {
-			lease, err = c.enter(r, op, timeout)
+			lease, err = c.enter(r, *op, timeout)
 		} else if t, ok := c.locker.(locks.TryLocker); ok && kind == history.Try {
 			lease, err = t.TryAcquire(&c.deadline, op.Lock)
 		} else if u, ok := c.locker.(locks.UnfairLocker); ok && op.Unfair {
@@ -187,7 +187,7 @@ func (c *client) CanExtend(acquire int) bool {
 
 // Extend extends a grant.
 func (c *client) Extend(op env.Op) (until time.Duration, err error) {
-	crash := c.do(op, history.Extend, func() {
+	crash := c.do(&op, history.Extend, func() {
 		lease := c.lease(op.Acquire)
 		if err = lease.(locks.Extender).Extend(context.Background()); err == nil {
 			until = c.grantOf(lease).ValidUntil
@@ -198,7 +198,7 @@ func (c *client) Extend(op env.Op) (until time.Duration, err error) {
 
 // Release releases a grant.
 func (c *client) Release(op env.Op) (err error) {
-	crash := c.do(op, history.Release, func() {
+	crash := c.do(&op, history.Release, func() {
 		lease := c.lease(op.Acquire)
 		c.forget(op.Acquire)
 		if lease == nil {
@@ -216,7 +216,7 @@ func (c *client) Release(op env.Op) (err error) {
 
 // ReleaseName releases by name, and drops the lease of op if the client has it.
 func (c *client) ReleaseName(op env.Op) (err error) {
-	crash := c.do(op, history.Release, func() {
+	crash := c.do(&op, history.Release, func() {
 		n, ok := c.locker.(locks.NameReleaser)
 		if !ok {
 			err = env.ErrNoReleaseName
@@ -241,34 +241,34 @@ var (
 
 // Read reads the guarded resource.
 func (c *client) Read(op env.Op) (v int64, err error) {
-	a, err := c.accessResource(op, history.Read, 0)
+	a, err := c.accessResource(&op, history.Read, 0)
 	return a.Value, err
 }
 
 // Write writes to the guarded resource.
 func (c *client) Write(op env.Op, value int64) error {
-	_, err := c.accessResource(op, history.Write, value)
+	_, err := c.accessResource(&op, history.Write, value)
 	return err
 }
 
-func (c *client) accessResource(op env.Op, kind string, value int64) (answer env.Answer, err error) {
+func (c *client) accessResource(op *env.Op, kind string, value int64) (answer env.Answer, err error) {
 	crash := c.do(op, kind, func() {
-		a := env.Access{Client: c.name, By: op.Index, Grant: op.Grant, Lock: op.Lock, Write: kind == history.Write, Value: value}
+		t := c.net.current
+		a := &t.access
+		a.Client, a.By, a.Grant, a.Lock = c.name, op.Index, op.Grant, op.Lock
+		a.Write, a.Value, a.Token = kind == history.Write, value, 0
 		if f, ok := c.lease(op.Acquire).(locks.Fencer); ok {
 			a.Token = f.Token()
 		}
-		t := c.net.current
-		o := t.operation // another task of the client may have changed t.operation before the answer
-		r := numberedRequest{host: &c.host, operation: o, n: 1, last: true}
-		c.point(&r, false)
-		t.access = a
+		r := numberedRequest{operation: t.operation, n: 1} // another task of the client may change t.operation before the answer
+		c.point(r, true, false)
 		if err = c.request(c.net.resource, op.Timeout, nil); err == nil {
 			answer = t.result
 			if answer.Stale {
 				err = env.ErrStaleToken
 			}
 		}
-		c.point(&r, true)
+		c.point(r, true, true)
 	})
 	return answer, cmp.Or(crash, err)
 }

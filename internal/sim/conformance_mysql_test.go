@@ -58,7 +58,7 @@ func (p *mysqlWorld) Start(h mysql.Handle, c mysql.Command) porttest.Call {
 	s := h.Session.(outsideSession)
 	k := &outsideCall{world: p}
 	p.Go(func() {
-		crashed := s.client.do(env.Op{Index: 1}, history.Acquire, func() {
+		crashed := s.client.do(&env.Op{Index: 1}, history.Acquire, func() {
 			k.reply, k.err = s.pinnedConn.Do(context.Background(), 24*time.Hour, c)
 		})
 		if k.done = true; crashed != nil {

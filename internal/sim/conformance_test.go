@@ -38,7 +38,7 @@ func TestNumbersOverflowUnderWay(t *testing.T) {
 	for i, h := range handles {
 		s := h.Session.(outsideZKSession)
 		p.Go(func() {
-			must(t, s.client.do(env.Op{Index: 1}, history.Acquire, func() {
+			must(t, s.client.do(&env.Op{Index: 1}, history.Acquire, func() {
 				prefix := string(rune('a'+i)) + "-"
 				path, err := zookeeper.Handle{Session: s.session}.Create(t.Context(), time.Second, "/p/"+prefix, "", zookeeper.Sequential)
 				must(t, err)
@@ -109,7 +109,7 @@ func (p *outsideWorld) newClient() *client {
 func (p *outsideWorld) runOn(c *client, f func()) {
 	done := false
 	p.Go(func() {
-		if err := c.do(env.Op{Index: 1}, history.Acquire, f); err != nil {
+		if err := c.do(&env.Op{Index: 1}, history.Acquire, f); err != nil {
 			p.t.Error(err)
 		}
 		done = true

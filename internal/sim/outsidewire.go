@@ -75,6 +75,7 @@ type wired struct {
 	grant    int           // the acquire of the grant that it is for; 0: none
 	noted    int           // the acquire whose entry it has made or prolonged, as its client sees it; 0: none
 	point    numberedRequest
+	last     bool // of the operation's requests
 }
 
 // send sends m, or keeps it while the client is paused.
@@ -111,8 +112,8 @@ func (x *Wire) Ask(r WireRequest) {
 	if o := c.operation; o != nil && !r.Library && !r.Late {
 		o.requests++
 		n.requests++
-		m.wired.point = numberedRequest{&c.host, o, o.requests, o.requests == c.lastRequest(o), r.Name}
-		c.tell(&m.wired.point, false)
+		m.wired.point, m.wired.last = numberedRequest{o, o.requests, r.Name}, o.requests == c.lastRequest(o)
+		c.tell(m.wired.point, m.wired.last, false)
 		if c.dead {
 			return
 		}
@@ -177,7 +178,7 @@ func (x *Wire) take(m *message) {
 			p := w.point
 			w.point = numberedRequest{}
 			p.operation.answered, p.operation.sent = p.n, p.sends
-			c.tell(&p, true)
+			c.tell(p, w.last, true)
 			if c.paused || c.dead {
 				x.receive(m)
 				return

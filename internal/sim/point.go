@@ -30,10 +30,8 @@ func (h *host) countCall(ctx context.Context) error {
 // numberedRequest is one request of an operation, with a point before it and one after
 // it.
 type numberedRequest struct {
-	host      *host
-	operation *operation
+	operation *operation // nil: its points are not announced, so nothing else is known of it
 	n         int
-	last      bool         // only on armed hosts
 	sends     fmt.Stringer // its command
 }
 
@@ -46,26 +44,32 @@ type Command interface {
 
 // beginRequest counts a request of the running task and announces the point before it.
 func (h *host) beginRequest(sends fmt.Stringer) numberedRequest {
+	h.sched.requests++
+	if !h.armed {
+		return numberedRequest{}
+	}
 	o := h.sched.current.operation
 	o.requests++
-	h.sched.requests++
-	r := numberedRequest{h, o, o.requests, h.armed && o.requests == h.lastRequest(o), sends}
-	h.point(&r, false)
+	r := numberedRequest{o, o.requests, sends}
+	h.point(r, r.n == h.lastRequest(o), false)
 	return r
 }
 
-// finish announces the point after it. Requests may be sent side by side, so the last
-// answer may be that of any of them: then there is a second point, after the last one.
-func (r *numberedRequest) finish() {
+// finish announces the point after a request. Requests may be sent side by side, so the
+// last answer may be that of any of them: then there is a second point, after the last
+// one.
+func (h *host) finish(r numberedRequest) {
 	o := r.operation
+	if o == nil {
+		return
+	}
 	o.answered, o.sent = r.n, r.sends
 	o.answers++
-	last := r.host.armed && o.answers == r.host.lastRequest(o)
-	r.last = last && r.n == o.answers
-	r.host.point(r, true)
-	if last && !r.last {
-		r.n, r.last = o.answers, true
-		r.host.point(r, true)
+	last := o.answers == h.lastRequest(o)
+	h.point(r, last && r.n == o.answers, true)
+	if last && r.n != o.answers {
+		r.n = o.answers
+		h.point(r, true, true)
 	}
 }
 
@@ -79,22 +83,22 @@ func (h *host) lastRequest(o *operation) int {
 
 // point announces a point of an operation if a fault waits for one. Background work
 // after the operation's end has no points.
-func (h *host) point(r *numberedRequest, after bool) {
+func (h *host) point(r numberedRequest, last, after bool) {
 	if h.armed && !r.operation.over {
-		h.announce(r, after)
+		h.announce(r, last, after)
 	}
 }
 
 // announce announces a point. A fault may pause, hang or kill the client there.
-func (h *host) announce(r *numberedRequest, after bool) {
+func (h *host) announce(r numberedRequest, last, after bool) {
 	hung := h.hung
-	h.sched.observer.Point(h.name, r.operation.Op, h.pointOf(r, after))
+	h.sched.observer.Point(h.name, r.operation.Op, h.pointOf(r, last, after))
 	h.waitWhileStopped(h.hung && !hung)
 }
 
-func (h *host) pointOf(r *numberedRequest, after bool) faults.Point {
+func (h *host) pointOf(r numberedRequest, last, after bool) faults.Point {
 	o := r.operation
-	p := faults.Point{Client: h.name, Acquisition: o.Acquisition, Op: o.kind, After: after, Request: r.n, Last: r.last}
+	p := faults.Point{Client: h.name, Acquisition: o.Acquisition, Op: o.kind, After: after, Request: r.n, Last: last}
 	if r.sends != nil {
 		p.Sends = r.sends.String()
 		p.Command = p.Sends

@@ -135,7 +135,7 @@ func (t *mysqlTransport) Do(ctx context.Context, timeout time.Duration, cmd mysq
 		reply, err = c.execute(n, until, &cmd)
 		c.pool.put(n)
 	}
-	r.finish()
+	c.finish(r)
 	return reply, err
 }
 
@@ -180,7 +180,7 @@ func (s *pinnedConn) Do(ctx context.Context, timeout time.Duration, cmd mysql.Co
 	} else {
 		reply, err = c.execute(s.conn, c.until(timeout), &cmd)
 	}
-	r.finish()
+	c.finish(r)
 	return reply, err
 }
 

@@ -52,7 +52,7 @@ func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Com
 		}
 	}
 	reply := task.reply // time may pass at a point
-	r.finish()
+	c.finish(r)
 	if err != nil {
 		return redis.Reply{}, err
 	}
@@ -65,18 +65,17 @@ func (c *client) request(s *server, timeout time.Duration, cmd *redis.Command) e
 	until := c.until(timeout)
 	n := c.idle(s)
 	n.busy = true
-	err := c.carry(n, until, cmd)
-	n.busy = false
-	return err
-}
-
-func (c *client) carry(n *conn, until time.Duration, cmd *redis.Command) error {
+	var err error
 	if !n.open {
-		if err := c.exchange(n, dial, until, nil); err != nil || !n.open { // it may have been reset during a pause
-			return errUnreachable // the request itself was never sent
+		if err = c.exchange(n, dial, until, nil); err != nil || !n.open { // it may have been reset during a pause
+			err = errUnreachable // the request itself was never sent
 		}
 	}
-	return c.exchange(n, call, until, cmd)
+	if err == nil {
+		err = c.exchange(n, call, until, cmd)
+	}
+	n.busy = false
+	return err
 }
 
 // idle returns an unused connection to s, which may not be open yet.

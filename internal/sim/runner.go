@@ -156,13 +156,14 @@ func (c *client) grantOf(lease locks.Lease) (g env.Grant) {
 
 // begin returns the operation of a call: a new one, except when an acquire goes
 // on.
-func (c *client) begin(op env.Op, kind string) *operation {
+func (c *client) begin(op *env.Op, kind string) *operation {
 	if len(c.visits) > 0 && kind == history.Acquire {
 		if v := c.visit(op.Index); v != nil {
 			return v.operation
 		}
 	}
 	o := c.operations.next()
-	*o = operation{Op: op, kind: kind}
+	*o = operation{} // no composite literal: that would be built elsewhere and copied
+	o.Op, o.kind = *op, kind
 	return o
 }

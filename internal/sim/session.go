@@ -96,7 +96,7 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd zookeeper.C
 	}
 	r := c.beginRequest(cmd.Verb)
 	reply, err := s.ask(timeout, request, cmd)
-	r.finish()
+	c.finish(r)
 	return reply, err
 }
 
