@@ -9,50 +9,70 @@ import (
 func (t *timeline) spans(k spanKind) *overlaps {
 	o := &t.finders.of[k]
 	if o.first == nil {
-		*o = t.newFinder(k)
+		groups, n := t.sizes(k)
+		*o = newOverlaps(&t.scratch, groups, n, func(i int32) (int32, int32, int32) { return t.span(k, i) })
 	}
 	return o
 }
 
-func (t *timeline) newFinder(k spanKind) overlaps {
+// sizes returns how many groups and spans of a kind there are.
+func (t *timeline) sizes(k spanKind) (groups, spans int) {
 	switch k {
 	case holdsOn:
-		return newOverlaps(&t.scratch, len(t.locks.list), len(t.holds), func(i int32) (int32, int32, int32) {
-			h := &t.holds[i]
-			return h.lock, h.begin, h.end
-		})
+		return len(t.locks.list), len(t.holds)
 	case waitsOn:
-		return newOverlaps(&t.scratch, len(t.locks.list), len(t.waits), func(i int32) (int32, int32, int32) {
-			w := &t.waits[i]
-			return w.lock, w.begin, w.end
-		})
+		return len(t.locks.list), len(t.waits)
 	case opsOf, acquiresOf, anyOp:
-		return newOverlaps(&t.scratch, max(1, len(t.clients)), len(t.ops), func(i int32) (client, begin, end int32) {
-			o := &t.ops[i]
-			switch {
-			case k == acquiresOf && o.verb != acquire:
-				client = none
-			case k != anyOp:
-				client = t.clientOf(i)
-			}
-			return client, o.invoke, t.endOf(o)
-		})
+		return max(1, len(t.clients)), len(t.ops)
 	}
-	return newOverlaps(&t.scratch, max(1, len(t.clients)), len(t.holds), func(i int32) (client, begin, end int32) {
+	return max(1, len(t.clients)), len(t.holds)
+}
+
+// span returns the group, the begin and the end of a span. The group none leaves it out.
+func (t *timeline) span(k spanKind, i int32) (group, begin, end int32) {
+	switch k {
+	case holdsOn:
 		h := &t.holds[i]
+		return h.lock, h.begin, h.end
+	case waitsOn:
+		w := &t.waits[i]
+		return w.lock, w.begin, w.end
+	case opsOf, acquiresOf, anyOp:
+		o := &t.ops[i]
 		switch {
-		case h.stillborn() && (k == heldOf || k == anyHeld):
-			client = none
-		case k == holdsOf || k == heldOf:
-			client = t.procs[h.proc].client
+		case k == acquiresOf && o.verb != acquire:
+			group = none
+		case k != anyOp:
+			group = t.clientOf(i)
 		}
-		return client, h.begin, h.end
-	})
+		return group, o.invoke, t.endOf(o)
+	}
+	h := &t.holds[i]
+	switch {
+	case h.stillborn() && (k == heldOf || k == anyHeld):
+		group = none
+	case k == holdsOf || k == heldOf:
+		group = t.procs[h.proc].client
+	}
+	return group, h.begin, h.end
 }
 
 // met reports whether a span of a group overlaps two positions.
 func (t *timeline) met(k spanKind, group, from, to int32) bool {
-	return t.spans(k).some(group, from, to, func(int32) bool { return true })
+	f := &t.finders
+	if f.of[k].first != nil || f.scans[k] == fewScans {
+		return t.spans(k).some(group, from, to, func(int32) bool { return true })
+	}
+	f.scans[k]++
+	_, n := t.sizes(k)
+	for i := range int32(n) {
+		if g, begin, end := t.span(k, i); begin > to {
+			return false
+		} else if g == group && end >= from {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *timeline) findStrikes() *overlaps {

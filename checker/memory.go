@@ -10,9 +10,14 @@ import (
 // needed.
 type finders struct {
 	of      [numKinds]overlaps
+	scans   [numKinds]uint8 // so far
 	strikes overlaps
 	struck  []strike
 }
+
+// fewScans is how many searches of a kind scan all spans: as many as cost less than a
+// finder. Most histories have one fault and need no more.
+const fewScans = 3
 
 // spanKind is a kind of spans and of their groups.
 type spanKind uint8
