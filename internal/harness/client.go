@@ -108,7 +108,7 @@ func (c *client) asking(unfair bool) env.Op {
 
 // Acquire notes in the history that it asks out of turn, for readers only.
 func (c *client) Acquire(timeout time.Duration, unfair bool) workloads.Result {
-	return c.ask(history.Acquire, c.end.Acquire, timeout, unfair)
+	return c.ask(history.Acquire, timeout, unfair)
 }
 
 func (c *client) CanTry() bool {
@@ -117,11 +117,11 @@ func (c *client) CanTry() bool {
 }
 
 func (c *client) Try(timeout time.Duration) workloads.Result {
-	return c.ask(history.Try, c.end.(env.Trier).Try, timeout, false)
+	return c.ask(history.Try, timeout, false)
 }
 
 // ask asks for the lock by an operation f.
-func (c *client) ask(f string, do func(env.Op, time.Duration) (env.Grant, error), timeout time.Duration, unfair bool) workloads.Result {
+func (c *client) ask(f string, timeout time.Duration, unfair bool) workloads.Result {
 	text := ""
 	if unfair {
 		text = "out of turn"
@@ -131,7 +131,13 @@ func (c *client) ask(f string, do func(env.Op, time.Duration) (env.Grant, error)
 			return workloads.Dead
 		}
 	}
-	g, err := do(c.asking(unfair), timeout)
+	var g env.Grant
+	var err error
+	if f == history.Try {
+		g, err = c.end.(env.Trier).Try(c.asking(unfair), timeout)
+	} else {
+		g, err = c.end.Acquire(c.asking(unfair), timeout)
+	}
 	if c.waits = errors.Is(err, env.ErrWaits); c.waits {
 		return workloads.Waits
 	}
@@ -194,26 +200,28 @@ func (c *client) Extend() workloads.Result {
 	return c.rec.extended(c, grant, until, err)
 }
 
-func (c *client) Release() workloads.Result { return c.release(c.end.Release) }
+func (c *client) Release() workloads.Result { return c.release(false) }
 
 // ReleaseName records the grant that the client means to release, if it holds one: it
 // may have got that under another process number.
 func (c *client) ReleaseName() workloads.Result {
-	return c.release(func(op env.Op) error {
-		if n, ok := c.end.(env.NameReleaser); ok {
-			return n.ReleaseName(op)
-		}
-		return env.ErrNoReleaseName
-	})
+	return c.release(true)
 }
 
-func (c *client) release(do func(env.Op) error) workloads.Result {
+func (c *client) release(byName bool) workloads.Result {
 	grant := c.innermost().grant
 	index := c.rec.invoke(c, history.Release, grant, "")
 	if index == 0 {
 		return workloads.Dead
 	}
-	err := do(c.op(index, 0))
+	var err error
+	if !byName {
+		err = c.end.Release(c.op(index, 0))
+	} else if n, ok := c.end.(env.NameReleaser); ok {
+		err = n.ReleaseName(c.op(index, 0))
+	} else {
+		err = env.ErrNoReleaseName
+	}
 	c.open = c.open[:max(0, len(c.open)-1)]
 	return c.rec.complete(c, history.Release, grant, history.Opt{}, err)
 }

@@ -169,7 +169,7 @@ func (t *task) park(deadline time.Duration) (answered bool) {
 	if t.sched.order == nil && deadline < t.queued[0] {
 		t.wakeAt(deadline)
 	}
-	if !t.wait() {
+	if k := t.sched; !(k.driven && k.drive(t)) && !t.yieldNow() { // the run is over
 		t.ending = true // unwind may have set it, too
 	}
 	t.parked, t.openWait = false, bound
@@ -177,14 +177,6 @@ func (t *task) park(deadline time.Duration) (answered bool) {
 		panic(unwindPanic{})
 	}
 	return t.answered
-}
-
-// wait returns true when it is t's turn, and false when the run is over.
-func (t *task) wait() bool {
-	if t.sched.driven && t.sched.drive(t) {
-		return true
-	}
-	return t.yieldNow()
 }
 
 // drive runs events until one wakes t, and returns true. It returns false when t
