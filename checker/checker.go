@@ -17,6 +17,7 @@ import (
 //   - tools of the judges: sentence, finders, gaps, stored, places;
 //   - a judge for each property, in files named after it;
 //   - the situations that a run reached: reach, exposure, hazards_reach, hazards;
+//   - why a property was violated: cause, mechanism;
 //   - entry points: this file, reading, longest.
 //
 // Two other judges share only small things with this one: lines and reference are the
