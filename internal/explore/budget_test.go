@@ -64,7 +64,7 @@ func TestALoopWithoutAWaitIsUnknown(t *testing.T) {
 func TestShrinkingEndsWithinARun(t *testing.T) {
 	j := violation(t, underFault("redis-set-lua", "pause", 1), checker.Exclusion)
 	const budget = 500
-	s := &shrinker{buffer: harness.NewBuffer(sim.Simulator), ctx: t.Context(), property: checker.Exclusion, budget: budget}
+	s := newShrinker(t.Context(), sim.Simulator, j, checker.Exclusion, budget)
 	defer s.buffer.Close()
 	c := newCandidate(clone(j.Plan), j.History, j.Verdicts)
 	if s.zeroes(c); s.events > budget+2*startEvents+1 {
@@ -72,7 +72,7 @@ func TestShrinkingEndsWithinARun(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	s = &shrinker{buffer: s.buffer, ctx: ctx, property: checker.Exclusion, budget: ShrinkBudget}
+	s = &shrinker{buffer: s.buffer, ctx: ctx, property: checker.Exclusion, mechanism: s.mechanism, budget: ShrinkBudget}
 	if s.zeroes(c); s.replays != 0 {
 		t.Errorf("%d replays after the end", s.replays)
 	}

@@ -24,11 +24,11 @@ const startEvents = 150
 // ErrNothingToShrink reports that a run does not violate the property.
 var ErrNothingToShrink = errors.New("nothing to shrink")
 
-// Shrink looks for the shortest run that violates a property that run j violates: it
-// leaves choices out of the record, and searches again in small worlds. The returned
-// plan has the choices of its run, promises the property, and records in Shrunk how far
-// shrinking got. It depends on the run, the property and the budget only, unless ctx
-// ends it early.
+// Shrink looks for the shortest run that violates a property that run j violates, by the
+// same mechanism: it leaves choices out of the record, and searches again in small worlds.
+// The returned plan has the choices of its run, promises the property, and records in
+// Shrunk how far shrinking got. It depends on the run, the property and the budget only,
+// unless ctx ends it early.
 //
 // It returns ErrNothingToShrink if j does not violate the property. It also returns an
 // error for scripts, which a person has written.
@@ -47,7 +47,7 @@ func Shrink(ctx context.Context, sim env.Simulator, j *harness.Judged, property 
 			err = fmt.Errorf("shrinking the run of %s with seed %d: panic: %v\n%s", plan.Lock, plan.Seed, p, debug.Stack())
 		}
 	}()
-	s := &shrinker{ctx: ctx, property: property, budget: budget, buffer: harness.NewBuffer(sim)}
+	s := newShrinker(ctx, sim, j, property, budget)
 	defer s.buffer.Close()
 	original := newCandidate(clone(plan), j.History, j.Verdicts)
 	best := s.search(original)
@@ -57,6 +57,13 @@ func Shrink(ctx context.Context, sim env.Simulator, j *harness.Judged, property 
 		For: property, From: original.size(), To: best.size(), Replays: s.replays, Stopped: s.stopped(),
 	}
 	return short, nil
+}
+
+func newShrinker(ctx context.Context, sim env.Simulator, j *harness.Judged, property checker.Property, budget int) *shrinker {
+	return &shrinker{
+		ctx: ctx, property: property, budget: budget, buffer: harness.NewBuffer(sim),
+		mechanism: checker.MechanismOf(j.History, j.Verdict(property)),
+	}
 }
 
 // search is the whole search from one run that violates the property. It shrinks its
@@ -77,9 +84,10 @@ func (s *shrinker) search(original *candidate) *candidate {
 
 // shrinker is one search for a shorter run.
 type shrinker struct {
-	ctx      context.Context
-	property checker.Property
-	budget   int
+	ctx       context.Context
+	property  checker.Property
+	mechanism checker.Mechanism
+	budget    int
 
 	buffer  *harness.Buffer
 	replays int
@@ -99,7 +107,7 @@ func (s *shrinker) stopped() string {
 	return ""
 }
 
-// candidate is a run that violates the property.
+// candidate is a run that violates the property by the mechanism.
 type candidate struct {
 	plan *harness.Plan // with the choices of the run, in order
 	measure
@@ -110,10 +118,11 @@ func newCandidate(plan *harness.Plan, h *history.History, verdicts []checker.Ver
 	return &candidate{plan, measureRun(plan, h, verdicts), courseOf(h)}
 }
 
-// replay executes a plan. The run is a candidate if it ends and violates the property.
+// replay executes a plan. The run is a candidate if it ends and violates the property by
+// the mechanism.
 func (s *shrinker) replay(plan *harness.Plan) (*candidate, bool) {
 	h, verdicts := s.run(plan, env.Decisions{Seed: plan.Seed, Record: true, Replay: plan.Choices})
-	if h == nil || !isViolated(verdicts, s.property) {
+	if !s.violates(h, verdicts) {
 		return nil, false
 	}
 	plan.Choices = s.buffer.Decided().Choices
@@ -157,6 +166,13 @@ func (s *shrinker) shrink(c *candidate) *candidate {
 			return c
 		}
 	}
+}
+
+// violates reports whether a run, which is nil if it did not end, violates the property
+// by the mechanism.
+func (s *shrinker) violates(h *history.History, verdicts []checker.Verdict) bool {
+	return h != nil && isViolated(verdicts, s.property) &&
+		checker.MechanismOf(h, verdicts[slices.Index(checker.Properties[:], s.property)]) == s.mechanism
 }
 
 func isViolated(verdicts []checker.Verdict, p checker.Property) bool {

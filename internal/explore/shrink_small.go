@@ -80,12 +80,12 @@ func kinds(schedule []faults.Injection) (list []faults.Fault) {
 	return list
 }
 
-// hits returns the first runs of a size that violate the property.
+// hits returns the first runs of a size that violate the property by the mechanism.
 func (s *shrinker) hits(world *Settings) (list []*candidate) {
 	for i := 0; i < smallRuns && len(list) < smallHits && s.stopped() == ""; i++ {
 		// Most runs violate nothing, so they record no choices.
 		plan := world.Plan(i)
-		if _, verdicts := s.run(plan, plan.Decide(false)); !isViolated(verdicts, s.property) {
+		if !s.violates(s.run(plan, plan.Decide(false))) {
 			continue
 		}
 		if c, ok := s.replay(plan); ok {

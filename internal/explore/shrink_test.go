@@ -169,7 +169,7 @@ func TestARecordIsShrunk(t *testing.T) {
 		settings := underFault(f.lock, f.fault, 7)
 		settings.Clients, settings.Acquires = Exactly(5), Exactly(20)
 		j := violation(t, settings, f.property)
-		s := &shrinker{buffer: harness.NewBuffer(sim.Simulator), ctx: t.Context(), property: f.property, budget: 5 * ShrinkBudget}
+		s := newShrinker(t.Context(), sim.Simulator, j, f.property, 5*ShrinkBudget)
 		defer s.buffer.Close()
 		before := newCandidate(clone(j.Plan), j.History, j.Verdicts)
 		after := s.shrink(before)
@@ -285,5 +285,31 @@ func BenchmarkShrink(b *testing.B) {
 				b.ReportMetric(float64(short.Shrunk.To.Operations), "operations-after")
 			}
 		})
+	}
+}
+
+// A shrunk run violates the property in the same way as the long one: the same step, the
+// same entry, the same fault. Shorter runs of these seeds violate it in another way.
+func TestShrinkingKeepsTheMechanism(t *testing.T) {
+	t.Parallel()
+	for _, f := range []struct {
+		lock string
+		seed uint64
+		want checker.Mechanism
+	}{
+		{"redis-set-del", 2, "resource:release-removed-others-entry:entry-lost"}, // not outsider-removed-entry
+		{"redis-set-lua", 14, "exclusion:entry-lost-before-answer:restart-lost"}, // not entry-lost
+		{"zk-predecessor-recheck", 12, "handover:entry-of-dead-client:poweroff"}, // not without a fault
+	} {
+		j := simulate(t, anything(f.lock, f.seed).Plan(0))
+		p := f.want.Property()
+		if m := checker.MechanismOf(j.History, j.Verdict(p)); m != f.want {
+			t.Errorf("%s, seed %d: %q, want %q", f.lock, f.seed, m, f.want)
+		}
+		short := simulate(t, shrinkRun(t, j, p))
+		if m := checker.MechanismOf(short.History, short.Verdict(p)); m != f.want {
+			t.Errorf("%s, seed %d: shrunk to %q, want %q", f.lock, f.seed, m, f.want)
+		}
+		t.Logf("%s, %s: %+v to %+v", f.lock, f.want, short.Plan.Shrunk.From, short.Plan.Shrunk.To)
 	}
 }
