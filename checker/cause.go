@@ -158,7 +158,7 @@ func (b *blamer) ended(c cause, h *hold, s *stay) cause {
 	c.at = s.to
 	early := ""
 	if s.to < h.begin {
-		early = "-before-answer"
+		early = "-unheard"
 	}
 	switch a.deed {
 	case expired:
@@ -197,7 +197,7 @@ func (b *blamer) expiry(h *hold, s *stay) string {
 	const noise = 400 // parts of a lease that times may differ by
 	switch until := b.validUntil(h, s.to); {
 	case nearer != none && b.acts[nearer].by != none:
-		return b.step(&b.acts[nearer], h) + "-and-it-expired"
+		return b.step(&b.acts[nearer], h) + "-so-it-expired"
 	case until == 0, until <= b.at(s.to)+b.lease/noise, s.to < h.begin:
 		return "entry-expired"
 	case b.at(s.to)-b.at(since) < b.lease-b.lease/noise:

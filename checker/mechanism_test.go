@@ -47,7 +47,7 @@ var mechanisms = []struct {
 		11 redis expire of=c1
 		12 redis grant of=c2 by=c2
 		12 c2 acquire ok until=22
-		13 c1 acquire ok until=23`, "exclusion:entry-expired-before-answer:delay"},
+		13 c1 acquire ok until=23`, "exclusion:entry-expired-unheard:delay"},
 	{"a server without its data", enteredUntil + `
 		3 c2 acquire
 		4 nemesis restart-lost id=1 on=redis
