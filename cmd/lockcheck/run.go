@@ -65,6 +65,7 @@ type runFlags struct {
 
 	keep     string
 	noShrink bool
+	not      []string
 	baseline string
 }
 
@@ -92,6 +93,7 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	fl.StringVar(&f.keep, "keep", "violations", "whose files to keep: violations, all")
 	fl.IntVar(&f.Jobs, "jobs", 0, "runs at once (default: one for each core)")
 	fl.BoolVar(&f.noShrink, "no-shrink", false, "leave the violations that are kept as long as they are")
+	fl.StringSliceVar(&f.not, "not", nil, "`mechanisms` to leave out of the verdict and the story: names from the list that run prints, with or without their faults (see docs/search.md)")
 	promiseFlag(cmd, &f.Promises)
 	shardFlag(fl, &f.Shard)
 	baselineFlag(fl, &f.baseline)
@@ -107,6 +109,12 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	settings, pr, err := f.Settings(cmd.Flags().Changed)
 	if err != nil {
 		return err
+	}
+	if settings.Not, err = ask.Mechanisms(f.not); err != nil {
+		return err
+	}
+	if settings.Not != nil && f.Strategy == ask.Exhaustive {
+		return exit.Errorf(exit.Usage, "--not is for random runs: a search of all orders ends with the first violation")
 	}
 	ids, err := f.Locks(args, settings)
 	if err != nil {
@@ -228,6 +236,9 @@ func (a *app) runLock(p *batch.Runner, s *explore.Settings, pr checker.Promise, 
 		}
 	}
 	a.Cell(&doc.Cells[len(doc.Cells)-1], doc.Shards, kept)
+	for _, name := range r.Unseen() {
+		a.Say("lockcheck: --not %s: no run violated it in this way\n", name)
+	}
 	return failed
 }
 

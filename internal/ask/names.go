@@ -77,6 +77,26 @@ func Promise(list []string) (checker.Promise, error) {
 	return pr, nil
 }
 
+// Mechanisms reads a list of mechanisms, with or without their faults.
+func Mechanisms(list []string) (some []checker.Mechanism, err error) {
+	for _, name := range list {
+		parts := strings.Split(name, ":")
+		switch {
+		case len(parts) < 2 || len(parts) > 3 || strings.Trim(parts[1], "abcdefghijklmnopqrstuvwxyz-") != "" || parts[1] == "":
+			return nil, exit.Errorf(exit.Usage, "--not %s: a mechanism is property:cause:fault or property:cause, as exclusion:entry-expired:pause; run lists those that it sees", name)
+		case !slices.Contains(names.Properties(), parts[0]):
+			err = Unknown("property", parts[0], names.Properties())
+		case len(parts) == 3 && !slices.Contains(append(names.Faults(), checker.NoFault), parts[2]):
+			err = Unknown("fault", parts[2], append(names.Faults(), checker.NoFault))
+		}
+		if err != nil {
+			return nil, exit.Errorf(exit.Usage, "--not %s: %w", name, err)
+		}
+		some = append(some, checker.Mechanism(name))
+	}
+	return some, nil
+}
+
 // Recorded returns the promise that a file names. A later version of lockcheck may name
 // properties that this one does not know: the verdict on these stays open.
 func Recorded(say sayer, names []string, file string) checker.Promise {

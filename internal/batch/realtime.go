@@ -36,6 +36,7 @@ func (t *RealTime) Batch(r *Runner, s *explore.Settings, progress func(int)) (*e
 	start := time.Now()
 	done := explore.NewResult()
 	done.Kind = s.Kind
+	done.Not, t.all.Not = s.Not, s.Not
 	var err error
 	i := s.From
 	for ; i < s.Runs && err == nil && !r.Interrupted() && (s.For == 0 || time.Since(start) < s.For); i++ {
@@ -44,8 +45,10 @@ func (t *RealTime) Batch(r *Runner, s *explore.Settings, progress func(int)) (*e
 		}
 		var j *harness.Judged
 		if j, err = r.once(s, i, done); j != nil {
-			done.Count(i, j.Plan, j.Verdicts, j.Reached, &j.Hazards)
-			t.all.Count(i, j.Plan, j.Verdicts, j.Reached, &j.Hazards)
+			for _, r := range []*explore.Result{done, t.all} {
+				verdicts := r.Explain(i, slices.Clone(j.Verdicts), func(v checker.Verdict) checker.Mechanism { return checker.MechanismOf(j.History, v) })
+				r.Count(i, j.Plan, verdicts, j.Reached, &j.Hazards)
+			}
 			if slices.Contains(telling(t.all), i) {
 				t.first[i] = j
 			}

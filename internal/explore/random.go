@@ -55,6 +55,8 @@ type Settings struct {
 	// machine executes.
 	Shard Shard
 	Cell  string
+	// Not names mechanisms, with or without their faults: their violations are left out.
+	Not []checker.Mechanism
 	// CellSettings identifies the settings of that cell in results.
 	CellSettings string
 	For          time.Duration // stop then, even before Runs; 0: no limit
@@ -82,7 +84,7 @@ func Random(ctx context.Context, sim env.Simulator, s *Settings, progress func(d
 	errs := make([]error, jobs)
 	for w := range jobs {
 		parts[w] = NewResult()
-		parts[w].Kind = s.Kind
+		parts[w].Kind, parts[w].Not = s.Kind, s.Not
 		group.Go(func() {
 			buffer := newBuffer(sim)
 			defer buffer.Close() // it closes memory only, so it cannot fail
@@ -106,6 +108,7 @@ func Random(ctx context.Context, sim env.Simulator, s *Settings, progress func(d
 	}
 	group.Wait()
 	total := NewResult()
+	total.Not = s.Not
 	for _, part := range parts {
 		total.Add(part)
 	}
@@ -173,6 +176,7 @@ func (r *Result) judged(i int, plan *harness.Plan, buffer *buffer) (h *history.H
 	if i%sampleShare == 0 {
 		checker.Sample(h, verdicts)
 	}
+	verdicts = r.Explain(i, verdicts, buffer.Mechanism)
 	r.Count(i, plan, verdicts, reached, &hazards)
 	return h, nil
 }

@@ -24,7 +24,10 @@ type Result struct {
 	// Hazards has, by the drawn kind of fault (or checker.NoFault), the number of runs
 	// in which each of checker.Properties could have been broken: see checker.HazardOf.
 	Hazards map[string]*Hazards
-	Took    time.Duration
+	// Mechanisms has those of all violations, in any order: see Rarest.
+	Mechanisms []Sighting
+	Not        []checker.Mechanism // those whose violations Explain leaves out
+	Took       time.Duration
 	// Porcupine counts the verdicts that Porcupine checked as well: in sim those of one
 	// run in sampled, elsewhere all.
 	Porcupine checker.Second
@@ -152,6 +155,9 @@ func (r *Result) Add(o *Result) {
 			}
 			r.Outcomes[p].add(checker.Outcome(out), n, from.First[out], from.Reasons[out], beyond)
 		}
+	}
+	for _, m := range o.Mechanisms {
+		r.sight(m)
 	}
 	for kind, n := range o.Drawn {
 		r.Drawn[kind] += n

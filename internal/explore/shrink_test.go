@@ -298,7 +298,7 @@ func TestShrinkingKeepsTheMechanism(t *testing.T) {
 		want checker.Mechanism
 	}{
 		{"redis-set-del", 2, "resource:release-removed-others-entry:entry-lost"}, // not outsider-removed-entry
-		{"redis-set-lua", 14, "exclusion:entry-lost-unheard:restart-lost"}, // not entry-lost
+		{"redis-set-lua", 14, "exclusion:entry-lost-unheard:restart-lost"},       // not entry-lost
 		{"zk-predecessor-recheck", 12, "handover:entry-of-dead-client:poweroff"}, // not without a fault
 	} {
 		j := simulate(t, anything(f.lock, f.seed).Plan(0))

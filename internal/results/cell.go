@@ -59,12 +59,13 @@ type Cell struct {
 
 // PropertyResult is the result for one property in the runs of a cell.
 type PropertyResult struct {
-	Property        checker.Property `json:"property"`         // its name
-	Outcome         string           `json:"outcome"`          // violated if any run violated it, unknown if it is unknown in any run or no run could have broken it, valid if it held wherever it applied; else n/a
-	Reason          string           `json:"reason,omitempty"` // why the outcome is unknown or n/a
-	Promised        bool             `json:"promised"`         // whether it decides the exit code
-	Known           bool             `json:"known,omitempty"`  // the baseline has its violation: it does not fail the command
-	Runs            map[string]Tally `json:"runs"`             // the runs by their outcome: valid, violated, unknown or n/a
+	Property        checker.Property `json:"property"`             // its name
+	Outcome         string           `json:"outcome"`              // violated if any run violated it, unknown if it is unknown in any run or no run could have broken it, valid if it held wherever it applied; else n/a
+	Reason          string           `json:"reason,omitempty"`     // why the outcome is unknown or n/a
+	Promised        bool             `json:"promised"`             // whether it decides the exit code
+	Known           bool             `json:"known,omitempty"`      // the baseline has its violation: it does not fail the command
+	Runs            map[string]Tally `json:"runs"`                 // the runs by their outcome: valid, violated, unknown or n/a
+	Mechanisms      []Mechanism      `json:"mechanisms,omitempty"` // the runs that violated it by their mechanism, the rarest first
 	*Counterexample                  // only of a violated property
 }
 
@@ -96,6 +97,11 @@ func (c *Cell) Take(r *explore.Result) {
 		if v, ok := p.Runs[checker.Violated.String()]; ok {
 			v.Beyond = r.Outcomes[prop].Beyond
 			p.Runs[checker.Violated.String()] = v
+		}
+		for _, m := range r.Rarest() {
+			if m.Mechanism.Property() == prop {
+				p.Mechanisms = append(p.Mechanisms, Mechanism{m.Mechanism, m.Count, c.Seed + uint64(m.First), m.LeftOut})
+			}
 		}
 		if w := was.Property(prop); w != nil {
 			p.Known, p.Counterexample = w.Known, w.Counterexample
@@ -131,6 +137,9 @@ func (c *Cell) Result() *explore.Result {
 		}
 	}
 	for _, p := range c.Properties {
+		for _, m := range p.Mechanisms {
+			r.Mechanisms = append(r.Mechanisms, explore.Sighting{Mechanism: m.Name, Count: m.Count, First: int(m.Seed - c.Seed), LeftOut: m.LeftOut})
+		}
 		t := r.Outcomes[p.Property]
 		for _, out := range checker.Outcomes {
 			if of, ok := p.Runs[out.String()]; ok && t != nil {

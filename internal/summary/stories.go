@@ -32,7 +32,11 @@ func (to *Printer) Explored(e *batch.Explored) error {
 		return nil
 	}
 	to.Heading(title)
-	return to.Story(e.Kept[run].Judged.History, e.Kept[run].Judged.Verdicts, e.Promise)
+	about := e.Promise
+	if e.Settings.Not != nil {
+		about = checker.Promise{e.About} // the run may violate others by mechanisms that are left out
+	}
+	return to.Story(e.Kept[run].Judged.History, e.Kept[run].Judged.Verdicts, about)
 }
 
 // tellCells prints the story of the first violation of a promise in cells, from its

@@ -49,6 +49,7 @@ func (to *Printer) Cell(c *results.Cell, shards *results.Shards, kept map[uint64
 	}
 	to.Printf("%s on %s: %s from seed %d, in %.1f s\n\n", c.Lock, on, names.Count(r.Runs, "run"), c.Seed, r.Took.Seconds())
 	to.outcomeTable(c, r)
+	to.mechanisms(c)
 	to.reached(reachedLines(c.Lock, c.Faults, r))
 	to.Judges(c.Second())
 	if r.Empty > 0 {
@@ -95,6 +96,9 @@ func (to *Printer) outcomeTable(c *results.Cell, r *explore.Result) {
 		case out == checker.Valid && len(kinds) == 1:
 			pair := explore.Pair{Fault: kinds[0], Property: prop}
 			words = reachedIn(pair.Hazard(), r.Reach(pair))
+		}
+		if n := p.LeftOut(); n > 0 {
+			words = strings.TrimPrefix(fmt.Sprintf("%s, %s left out", words, names.Count(n, "run")), ", ")
 		}
 		if !c.Promises.Covers(prop) {
 			words = strings.TrimPrefix(words+", not promised", ", ")
