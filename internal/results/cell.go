@@ -191,7 +191,7 @@ func (c *Cell) decide() {
 	for i := range c.Properties {
 		p := &c.Properties[i]
 		out := p.outcome()
-		p.Outcome, p.Promised, p.Reason = out.String(), c.Promises.Covers(p.Property) && !r.Outcomes[p.Property].Excused(), ""
+		p.Outcome, p.Promised, p.Reason = out.String(), c.Promises.Covers(p.Property) && !p.excused(), ""
 		if out == checker.Unknown || out == checker.NA {
 			p.Reason = p.Runs[out.String()].Reason
 		} else if why := notTested(hazards(r, of(untested, p.Property)), len(r.Kinds()) > 1, false); why != "" {
@@ -351,6 +351,12 @@ func (p *PropertyResult) outcome() checker.Outcome {
 
 // violated reports whether a run violated the property.
 func (p *PropertyResult) violated() bool { return p.outcome() == checker.Violated }
+
+// excused reports whether only runs violated it in which no lock of its kind keeps it.
+func (p *PropertyResult) excused() bool {
+	v := p.Runs[checker.Violated.String()]
+	return v.Count > 0 && v.Beyond == v.Count
+}
 
 // broken reports whether the property is promised and violated, known or new.
 func (p *PropertyResult) broken() bool { return p.Promised && p.violated() }
