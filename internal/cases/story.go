@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
@@ -103,6 +104,10 @@ func remedyOutcome(remedy string) checker.Outcome {
 
 // healthyWords describes the run without the fault.
 func healthyWords(r *harness.CaseResult) string {
+	without := "Without the fault"
+	if r.Case.Setup.Server.Sequence != 0 { // its numbers were the fault
+		without = "On an ensemble whose numbers begin with 0"
+	}
 	if !slices.ContainsFunc(r.Schedules, func(s harness.ScheduleResult) bool { return s.Healthy != nil }) {
 		return "It takes no fault."
 	}
@@ -110,13 +115,13 @@ func healthyWords(r *harness.CaseResult) string {
 	switch len(list) {
 	case 0:
 		if len(violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Flawed })) == 0 {
-			return "Without the fault nothing is violated either."
+			return without + " nothing is violated either."
 		}
-		return "Without the fault nothing is violated."
+		return without + " nothing is violated."
 	case 1:
-		return "Without the fault only " + list[0] + " is violated."
+		return without + " only " + list[0] + " is violated."
 	}
-	return "Without the fault only " + strings.Join(list, " and ") + " are violated."
+	return without + " only " + strings.Join(list, " and ") + " are violated."
 }
 
 // measured prints the result of a measure.
@@ -132,9 +137,22 @@ func (to *Stage) measured(r *harness.CaseResult) {
 	to.Paragraph(9, text+".")
 }
 
-// remedyWords says which remedy ran, and what it kept.
+// remedyWords says which remedy ran, and what it kept: what it promises, and what the
+// flawed runs violated and none of its own did.
 func remedyWords(r *harness.CaseResult) string {
-	text := fmt.Sprintf("%s, under the same schedule, keeps %s.", setupWords(r.Case.Remedy.Setup), strings.Join(checker.Promise(r.Case.Remedy.Keeps).Strings(), ", "))
+	keeps := slices.Clone(r.Case.Remedy.Keeps)
+	for _, p := range violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Flawed }) {
+		if !slices.Contains(keeps, p) && !slices.ContainsFunc(r.Schedules, func(s harness.ScheduleResult) bool {
+			return s.Remedied == nil || s.Remedied.Outcome(p) != checker.Valid
+		}) {
+			keeps = append(keeps, p)
+		}
+	}
+	what := setupWords(r.Case.Remedy.Setup)
+	if n := nodes(r.Case.Remedy.Setup); n != nodes(r.Case.Setup) && r.Case.Remedy.Setup.Server.Words() == "" {
+		what += ", on " + names.Count(n, "server")
+	}
+	text := fmt.Sprintf("%s, under the same schedule, keeps %s.", what, strings.Join(checker.Promise(keeps).Strings(), ", "))
 	if r.Remedy != "valid" {
 		return text + " Not here: " + r.RemedyReason + "."
 	}
@@ -142,6 +160,13 @@ func remedyWords(r *harness.CaseResult) string {
 		text += " It does not keep " + strings.Join(also, ", ") + "."
 	}
 	return text
+}
+
+// nodes returns how many servers a lock asks.
+func nodes(setup catalogue.Setup) int {
+	lock, _ := catalogue.FindLock(setup.Lock)
+	l := catalogue.NewLayout(&lock, setup.Server, setup.Options)
+	return len(l.Masters())
 }
 
 // setupWords says which lock runs, with what, and on which servers.
