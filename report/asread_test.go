@@ -26,6 +26,16 @@ const (
 {"time":6000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}`
 )
 
+// enteredTwice is the history of a client whose lock enters once more by the same node, and
+// then begins to release the first grant.
+const enteredTwice = `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"zk-1","type":"event","f":"grant","key":"/a/1","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1}
+{"time":1000000000,"client":"c1","process":2,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c1","process":2,"type":"ok","f":"acquire","grant":2,"op":1}
+{"time":2000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}`
+
 // pausedInRelease returns the history of a client that is paused at a point of its release,
 // until its lease has ended and another client holds.
 func pausedInRelease(point string) string {
@@ -501,5 +511,20 @@ var asRead = []truth{
 {"time":2002000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":11900000000}`,
 		[]string{"redis-2 and redis-3 lost c1's entries, while c1 still believed that it held the lock. At 2.00 s c2", "redis-2 and redis-3 lose c1's entries"},
 		[]string{"redis-3 lost c1's entry"},
+	},
+	{
+		"the one answer of a lock that entered twice, after its first release had removed the node", checker.Exclusion, enteredTwice + `
+{"time":2001000000,"process":"zk-1","type":"event","f":"remove","key":"/a/1","op":1,"by":6}
+{"time":9000000000,"client":"c1","process":2,"type":"invoke","f":"release","grant":2}
+{"time":9001000000,"client":"c1","process":1,"type":"fail","f":"release","grant":1,"error":"not-held"}`,
+		[]string{"At 2.00 s it released the lock.", "At 9.00 s c1 released the lock once more and was told that it no longer held it."},
+		[]string{"although", "answer"},
+	},
+	{
+		"the one answer of a lock that entered twice, whose first release removed nothing", checker.Exclusion, enteredTwice + `
+{"time":9000000000,"client":"c1","process":2,"type":"invoke","f":"release","grant":2}
+{"time":9001000000,"client":"c1","process":1,"type":"fail","f":"release","grant":1,"error":"not-held"}`,
+		nil,
+		[]string{"once more and was told"},
 	},
 }

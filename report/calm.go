@@ -373,7 +373,12 @@ func (p *plot) undisturbed() bool {
 		}
 		return true
 	}
-	for _, g := range p.d.grants[:min(2, len(p.d.grants))] {
+	first, and := p.d.grants[0], "And so on:"
+	for i, g := range p.d.grants[:min(2, len(p.d.grants))] {
+		if i > 0 && first.client == g.client && first.holds(g.got) && first.nest != g.nest {
+			p.enters(g, first)
+			and = "In all"
+		}
 		p.granted(g, "", "")
 		p.leaves(g, key)
 	}
@@ -384,7 +389,7 @@ func (p *plot) undisturbed() bool {
 		p.coda = "What was injected struck nobody in the middle of anything."
 	case n > 2:
 		p.whole = true
-		p.coda = fmt.Sprintf("And so on: the lock was granted %d times, and no fault struck.", n) + p.overtaken()
+		p.coda = fmt.Sprintf("%s the lock was granted %d times, and no fault struck.", and, n) + p.overtaken()
 	}
 	return true
 }

@@ -145,10 +145,46 @@ func (p *plot) apart() {
 	}
 }
 
-// excused returns a sentence about a time that handover does not count: nobody held the
-// lock, a client waited for longer than handover allows, and a fault was in force. It
-// returns "" without one.
-func (p *plot) excused() string {
+// excused returns a sentence about the longest time that handover does not count: nobody
+// held the lock, a client waited for longer than handover allows, and a fault was in force.
+// It returns "" without one.
+func (p *plot) excused() (text string) {
+	var longest time.Duration
+	p.idle(func(who string, from, to time.Duration) {
+		var names []string
+		for _, f := range p.d.faults {
+			if f.Stops && !f.Once && !f.Ends && p.d.at(f.begins) < to && p.d.at(f.end) > from && !slices.Contains(names, f.Name) {
+				names = append(names, f.Name)
+			}
+		}
+		if len(names) > 0 && to-from > longest {
+			longest = to - from
+			text = fmt.Sprintf("Nobody held the lock %s while %s waited, but handover does not count the time of a fault that is in force (%s).",
+				p.during(span{from: from, to: to}), who, list(names))
+		}
+	})
+	return text
+}
+
+// longer adds to a story about a slow handover that a later one took longer.
+func (p *plot) longer() {
+	if len(p.spans) == 0 || p.spans[0].label != nobodyHolds {
+		return
+	}
+	told, text := p.spans[0], ""
+	longest := told.to - told.from
+	p.idle(func(who string, from, to time.Duration) {
+		if from >= told.to && to-from > longest {
+			longest = to - from
+			text = fmt.Sprintf("Nor did anybody hold it %s, while %s waited.", p.during(span{from: from, to: to}), who)
+		}
+	})
+	p.coda = strings.TrimSpace(p.coda + " " + text)
+}
+
+// idle calls f for each time in which nobody held the lock and a client waited for it, if
+// that was longer than handover allows.
+func (p *plot) idle(f func(who string, from, to time.Duration)) {
 	bound := cmp.Or(time.Duration(p.d.h.Header.HandoverMS)*time.Millisecond, p.d.h.Header.Lease()/2)
 	var waiting []*op // acquires that reach into the gap
 	next := 0
@@ -162,22 +198,10 @@ func (p *plot) excused() string {
 		if p.d.at(free.end)-p.d.at(free.begin) <= bound || bound == 0 {
 			continue
 		}
-		who, from, to := p.wanted(waiting, free, bound)
-		if to-from <= bound {
-			continue
-		}
-		var names []string
-		for _, f := range p.d.faults {
-			if f.Stops && !f.Once && !f.Ends && p.d.at(f.begins) < to && p.d.at(f.end) > from && !slices.Contains(names, f.Name) {
-				names = append(names, f.Name)
-			}
-		}
-		if len(names) > 0 {
-			return fmt.Sprintf("Nobody held the lock %s while %s waited, but handover does not count the time of a fault that is in force (%s).",
-				p.during(span{from: from, to: to}), who, list(names))
+		if who, from, to := p.wanted(waiting, free, bound); to-from > bound {
+			f(who, from, to)
 		}
 	}
-	return ""
 }
 
 // wanted returns the first time in a gap in which one of these acquires waited, and whose

@@ -122,6 +122,9 @@ func (p *plot) leaves(g *grant, w weight) {
 		return
 	}
 	m := acts(o.invoke, g.client, "released the lock", "releases the lock").weighing(w)
+	if first := g.entrance(p.d).release; first != nil && first.invoke < o.invoke {
+		m = acts(o.invoke, g.client, "released the lock once more", "releases the lock once more").weighing(w)
+	}
 	told, hears, late := p.answer(g)
 	interrupted := slices.ContainsFunc(p.d.faults, func(f *fault) bool {
 		return f.hit() && f.strikes(g.client) && f.start > o.invoke && before(f.start, o.over())

@@ -251,6 +251,9 @@ func (p *plot) aftermath(x, y *grant) {
 	if o := x.release; o != nil && (o.err == history.ErrLost && !x.lost || o.err == history.ErrNotHeld && x.freed()) {
 		w = side // so it hears of its loss, or frees the lock without knowing it
 	}
+	if o := x.release; o != nil && x.client == y.client && x.freed() && before(o.effect, y.end) {
+		w = side // so it frees the lock that it holds once more
+	}
 	p.leaves(x, w)
 	if w == side && x.freed() {
 		for _, s := range x.op.stays {
@@ -259,7 +262,7 @@ func (p *plot) aftermath(x, y *grant) {
 			}
 		}
 	}
-	if told := y.release; told != nil && told.outcome == history.OK {
+	if told := y.release; told != nil && (told.outcome == history.OK || x.client == y.client) {
 		if answer, _, _ := p.answer(y); answer != "" {
 			p.leaves(y, side)
 		}
@@ -332,6 +335,35 @@ func (p *plot) further() {
 		said += ", and there was 1 more overlap"
 	case n > 2:
 		said += fmt.Sprintf(", and there were %s more overlaps", thousands(n-1))
+	}
+	p.coda = strings.TrimSpace(p.coda + " " + said + ".")
+}
+
+// losses says how many updates were lost beside those of the moments, in a story about
+// clients that held at the same time.
+func (p *plot) losses() {
+	if !slices.ContainsFunc(p.spans, func(s span) bool { return s.x != nil }) {
+		return
+	}
+	another, further := "An update was", "updates were"
+	var more []*visit
+	for _, v := range p.d.visits {
+		told := slices.ContainsFunc(p.moments, func(m moment) bool { return m.pos == v.pos })
+		switch over, lost := p.d.overwritten(v); {
+		case !over || lost == nil:
+		case told:
+			another, further = "Another update was", "more updates were"
+		case len(more) < manyOverlaps:
+			more = append(more, v)
+		}
+	}
+	if len(more) == 0 {
+		return
+	}
+	at := " at " + p.d.units.at(p.d.at(more[0].pos))
+	said := another + " lost" + at
+	if n := len(more); n > 1 {
+		said = thousands(n) + " " + further + " lost, the first" + at
 	}
 	p.coda = strings.TrimSpace(p.coda + " " + said + ".")
 }

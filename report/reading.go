@@ -36,6 +36,7 @@ func newDigest(h *history.History) *digest {
 	d.cutShort()
 	d.join()
 	d.wearOut()
+	d.moveAnswers()
 	return d
 }
 
@@ -72,6 +73,31 @@ func (d *digest) take(t *checker.Timeline) {
 			o.grant = d.grants[t.Operations[i].Hold]
 		}
 	}
+}
+
+// moveAnswers gives the answer of a lock that enters critical sections by itself to the
+// release that it is about. Such a lock answers once, after the last section, and the line of
+// that answer completes the release that the client asked for. If that one had removed its
+// entry before the client released once more, the answer is about the later release.
+func (d *digest) moveAnswers() {
+	for _, g := range slices.Backward(d.grants) {
+		o, first := g.release, g.entrance(d).release
+		if o == nil || o.done != none || first == nil || first == o || !before(first.effect, o.invoke) || !before(o.invoke, first.done) || first.done == none {
+			continue
+		}
+		o.done, o.outcome, o.err = first.done, first.outcome, first.err
+		first.done, first.outcome, first.err = first.effect, history.OK, ""
+		d.ops[o.done] = o
+	}
+}
+
+// entrance returns the grant that the client had asked for, if the lock granted g by the
+// same entry without being asked; else g itself.
+func (g *grant) entrance(d *digest) *grant {
+	if o := d.opAt(d.h.Entries[g.got].Op); o != nil && o.client == g.client && o.grant != nil {
+		return o.grant
+	}
+	return g
 }
 
 // of leaves out other locks.

@@ -45,6 +45,10 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 	p.surroundings()
 	p.settle()
 	p.further()
+	p.losses()
+	if subject != nil && subject.Property == checker.Handover {
+		p.longer()
+	}
 	if p.everyFault && !p.whole && !p.empty() {
 		p.coda = strings.TrimSpace(p.coda + " " + p.rest())
 	}

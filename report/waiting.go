@@ -9,6 +9,9 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
+// nobodyHolds is the label of a time in which a client waited for a lock that nobody held.
+const nobodyHolds = "nobody holds"
+
 // waiting tells of a lock that was not granted to any client: the waiters, the entry
 // that was in the way, why it stayed, and how the wait ended. kept allows the
 // explanation that a client kept the lock.
@@ -31,7 +34,7 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 	if asked != nil {
 		p.since = max(asked.invoke, free.begin)
 	}
-	s := span{label: "nobody holds", from: p.d.at(free.begin), to: p.d.at(free.end)}
+	s := span{label: nobodyHolds, from: p.d.at(free.begin), to: p.d.at(free.end)}
 	if asked != nil && slices.Contains(witness, asked.invoke) {
 		s.from = max(s.from, p.d.at(asked.invoke))
 	}
@@ -184,7 +187,7 @@ func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 		switch w := waits[n]; {
 		case p.d.at(free.end)-w.to > p.d.slack():
 			others = append(others, n)
-		case w.from-begin > p.d.slack():
+		case p.d.units.at(w.from) != p.d.units.at(begin): // the title gives the first one's time
 			later = append(later, n)
 		default:
 			patient = append(patient, n)
