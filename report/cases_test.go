@@ -27,7 +27,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			"c2 was killed. At 20.00 s c3 asked for the lock. At 55.00 s it was refused the lock, which nobody had been granted in the last 35 s, and c1, which had renewed c2's entry since 15.34 s, had done so 10 times in that time.",
 		}, []string{"does not matter"}},
 		{"redis-setnx-stale-del-race", []string{ // how the lock became stale, and its first remover
-			"c1 was granted the lock, with a lease until 11.00 s. Then it was killed.",
+			"c1 was granted the lock, with a lease until 11.00 s, longer than 10 s. Then it was killed.",
 			"c2's acquire removed c1's entry.",
 			"its acquire removed c2's entry",
 		}, nil},
@@ -57,7 +57,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			"it released the lock. At 13.00 s redis-3 was back. At 16.02 s c3 was granted the lock by 5 servers", // c2 released, so they did not overlap
 		}, nil},
 		{"redlock-on-redis-cluster", []string{
-			"redis-3 made an entry for c1, which is no majority, and c1 removed it again; that happened 143 times.",
+			"redis-3 made an entry for c1, which is no majority, and c1 removed it again; that happened 143 times, and 151 times for c2.",
 		}, nil},
 		{"redlock-no-node-timeout", []string{ // a node without answers
 			"At 0.000 s redis-2 was paused.", "5 servers, on sim", "while c1, and later c2, waited",
@@ -65,13 +65,22 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		}, nil},
 		{"redlock-dynamic-quorum", []string{"c1 was granted the lock by redis-1 and redis-2, which are no majority, with a lease"}, []string{"Not shown"}},
 		{"mysql-getlock-pool shared", []string{ // why c2 was granted
-			"At 2.00 s c2's acquire prolonged c1's entry. Then c2 was granted the lock: from then on both held it.",
+			"At 2.00 s mysql-1 took c2's acquire for one of c1, whose entry it had. Then c2 was granted the lock: from then on both held it.",
 			"c2 releases the lock and is told yes, but removes nothing",
 		}, nil},
 		{"mysql-getlock-pool", []string{"mysql-1 still kept c1's entry, which had no lease.", "Not shown: c2 and c3."}, nil},
 		{"redis-expiretime-zero", []string{"redis-1 still kept c1's entry, which had no lease."}, nil},
 		{"mysql-mixed-fair-nonfair", []string{"At 2.01 s c2 had its place in the queue. At 2.27 s its acquire took over c1's entry"}, nil},
-		{"mysql-client-clock-skew", []string{"At 2.01 s c2 had its place in the queue."}, nil},
+		{"mysql-client-clock-skew", []string{ // three hold
+			"At 2.01 s c2 had its place in the queue.",
+			"At 4.53 s c3 was granted the lock, with a lease until 14.53 s, although c1 and c2 still held it.",
+			"lease until 14.53 s; not yet released by c1 and c2",
+		}, nil},
+		{"redis-setnx-client-skew-behind", []string{
+			"c1 was granted the lock, with what it took for a lease until 11.00 s, longer than 10 s. At 1.01 s",
+			"although c1 thought that its lease ran until 11.00 s",
+		}, nil},
+		{"redis-setnx-client-skew-behind remedied", nil, []string{"what it took for", "longer than"}},
 		{"redis-setnx-unlock-inverted", []string{ // the longest of all is measured
 			"nobody had held it for 8.08 s. Nor did anybody hold it from 14.10 s to 22.19 s, while c3 waited.",
 		}, nil},
@@ -105,6 +114,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		}, []string{"stopped waiting for an answer to its release"}},
 		{"zk-create-connloss-orphan", []string{ // only the reply was lost, and nobody knows that
 			"the network was set to reset the connection at the next reply of zk-3 to c2, and did: the request got through.",
+			"At 3.02 s zk-3 made a node for c2, behind c1, of which c2 did not hear.",
 			"c2's acquire ended, its outcome unknown (zookeeper: connection loss), and its node stayed in the queue.",
 		}, []string{"fail"}},
 		{"zk-getdata-gap", []string{"c2's acquire ends, its outcome unknown (/a/sub0000000001 stays in the queue: zookeeper: no such node); its node stays"}, []string{"fail"}},

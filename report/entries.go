@@ -290,6 +290,11 @@ func (p *plot) prolongs(s *stay, f foreign) {
 		what = f.by.f
 	}
 	entry := " " + s.owner() + " entry"
+	if g := s.grant(); g != nil && g.until(f.pos) == 0 && f.by.asks() { // there is no lease to prolong
+		p.add(happens(f.pos, s.server, "took "+f.by.client+"'s "+what+" for one of "+g.client+", whose entry it had",
+			"takes "+f.by.client+"'s "+what+" for one of "+g.client+", whose entry it has"))
+		return
+	}
 	p.add(works(f.pos, s.server, f.by.client, what, "prolonged"+entry, "prolongs"+entry))
 }
 

@@ -17,6 +17,9 @@ func (p *plot) granted(g *grant, note, now string) {
 	m := moment{
 		pos: g.got, lane: g.client, actor: g.client, who: g.client, gets: true,
 	}
+	if note == "" {
+		m.grant = g
+	}
 	entries := g.restsOn()
 	late := len(entries) > 0 && p.late(g, p.d.deciding(entries))
 	switch {
@@ -103,14 +106,34 @@ func (p *plot) terms(g *grant, lease bool) (with, short string) {
 	if until := g.until(g.got); until != 0 {
 		ends := "lease until " + p.d.units.at(until)
 		short += ", " + ends
+		article := "a "
+		if p.d.misjudges(g) {
+			article = "what it took for a "
+		}
+		if lease := p.d.h.Header.Lease(); lease > 0 && !g.confirmed && until-p.d.at(g.got) > lease+p.d.noise() {
+			ends += longerThan + p.d.units.span(lease)
+		}
 		if lease {
-			terms = append(terms, "a "+ends)
+			terms = append(terms, article+ends)
 		}
 	}
 	if len(terms) > 0 {
 		with = ", with " + list(terms)
 	}
 	return with, short
+}
+
+// longerThan is said of a grant with a longer lease than the run's.
+const longerThan = ", longer than "
+
+// misjudges reports whether g's client counted its lease by a clock that a fault had set, and
+// others found that the lease was over before.
+func (d *digest) misjudges(g *grant) bool {
+	return slices.ContainsFunc(d.faults, func(f *fault) bool {
+		return f.Clock && f.strikes(g.client) && f.start < g.got && before(g.op.invoke, f.end)
+	}) && slices.ContainsFunc(g.op.stays, func(s *stay) bool {
+		return s.to > g.got && !s.own() && s.how != history.Remove && d.at(s.to) < g.until(s.to)-d.noise()
+	})
 }
 
 // leaves tells how a holder released the lock, and the outcome. If the answer took long,

@@ -285,6 +285,27 @@ func (p *plot) intruder(s *stay) {
 	}
 }
 
+// besides adds to the grants of a story of holds that overlap which clients of the story
+// still had a lease, or a lock without one, if nothing is said of it yet.
+func (p *plot) besides() {
+	for i := range p.moments {
+		m := &p.moments[i]
+		if m.grant == nil {
+			continue
+		}
+		var names []string
+		for _, o := range p.d.grants {
+			if o.got < m.pos && p.said[o.got] && o.client != m.grant.client && p.d.leased(o, m.grant, m.pos) && !(p.d.shared(o) && p.d.shared(m.grant)) && !slices.Contains(names, o.client) {
+				names = append(names, o.client)
+			}
+		}
+		if len(names) > 0 {
+			m.did += ", although " + crowd(names) + " still held it"
+			m.line += "; not yet released by " + crowd(names)
+		}
+	}
+}
+
 // manyOverlaps is the largest number of overlaps that a story counts.
 const manyOverlaps = 1000
 

@@ -47,6 +47,7 @@ type moment struct {
 	line   string
 	weight weight
 	gets   bool   // a client is granted the lock
+	grant  *grant // what it gets, if nothing is said of other holders; nil: none
 	wakes  bool   // a paused client goes on
 	joins  string // the client that queues up; "": no client
 	behind string // the client that it queues up behind; "": none

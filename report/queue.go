@@ -30,6 +30,11 @@ func (p *plot) queued(s *stay) {
 			behind = ", behind " + before
 		}
 	}
+	if s.op.grant == nil && p.d.place(s.op) == nil && slices.ContainsFunc(p.d.h.Entries, func(e history.Entry) bool { return e.F == history.Queued }) {
+		node := "an entry for " + s.client() + behind + ", of which " + s.client() + " did not hear" // as others hear of theirs
+		p.add(happens(s.from, s.home, "made "+node, "makes "+strings.Replace(node, "did not", "does not", 1)).weighing(side))
+		return
+	}
 	m := happens(s.from, s.client(), "queued up"+behind, "queues up"+behind).in(s.home).weighing(side)
 	m.joins, m.behind = s.client(), before
 	p.add(m)

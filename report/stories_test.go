@@ -234,7 +234,7 @@ var stories = []struct {
 		"At 10.00 s its lease ended and redis-1 dropped the entry. At 10.10 s",
 	}},
 	{"third-writer", thirdWriter, []string{
-		"At 3.00 s c3 was granted the lock, with a lease until 13.00 s. At 5.00 s c1 wrote 1 over c3's 2",
+		"At 3.00 s c3 was granted the lock, with a lease until 13.00 s, although c1 still held it. At 5.00 s c1 wrote 1 over c3's 2",
 	}},
 	{"partial-release", partialRelease, []string{
 		"At 0.50 s it released the lock and was told yes, but its entry on redis-3 stayed. At 1.00 s",

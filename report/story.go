@@ -42,6 +42,7 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 		p.apart()
 	}
 	p.renewals()
+	p.besides()
 	p.surroundings()
 	p.settle()
 	p.further()
@@ -161,6 +162,9 @@ func (p *plot) order() {
 	})
 	for i := range p.moments {
 		m := &p.moments[i]
+		if slices.ContainsFunc(p.moments[:i], func(o moment) bool { return strings.Contains(o.did, longerThan) }) {
+			m.did = strings.Replace(m.did, longerThan+p.d.units.span(p.d.h.Header.Lease()), "", 1)
+		}
 		if m.gets && slices.ContainsFunc(p.moments[:i], func(o moment) bool { return o.gets && o.actor == m.actor }) {
 			m.did = strings.Replace(m.did, "granted the lock", "granted the lock again", 1)
 			m.line = strings.Replace(m.line, "acquires the lock", "acquires the lock again", 1)
