@@ -119,7 +119,7 @@ var rowCases = []Case{
 	{
 		ID: "mysql-insert-reply-lost", Kind: Violation,
 		Title:  "The answer to the INSERT is lost, and the client takes that for a no",
-		Tells:  "Whatever goes wrong with a statement is caught, and the caller is told that the lock is taken. It is: by himself, until the lease ends.",
+		Tells:  "Whatever goes wrong with a statement is caught, and the caller is told that the lock is taken. It is: by himself, until the lease ends. When he asks again he finds his own row, and does not know it.",
 		Source: bailongma + "lockByName, its catch",
 		Setup:  mysqlOptimistic,
 		Schedules: []Schedule{{
@@ -278,7 +278,7 @@ var rowCases = []Case{
 			May:    append([]checker.Property{checker.Ownership}, damage...),
 		}},
 		Remedy: Remedy{
-			Words: "Count how often the holder has it, or refuse who has it already.",
+			Words: "Count how often the holder has it; or refuse who has it already, as mysql-fair-fixed does.",
 			Setup: mysqlFairFixed, Keeps: unharmed,
 		},
 	},

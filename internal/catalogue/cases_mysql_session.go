@@ -95,7 +95,7 @@ var sessionCases = []Case{
 	{
 		ID: "mysql-getlock-pool", Kind: Violation,
 		Title:  "Two tasks of one process share a connection, and with it the lock; or release it on another",
-		Tells:  "A pool lends a connection for a statement. The lock is that of the session: who is lent the same one next gets it again, and a release on another one frees nothing. Then it stays for as long as the pool keeps the connection. Here c1 and c2 are tasks of one process, c3 and c4 of another.",
+		Tells:  "A pool lends a connection for a statement. The lock is that of the session: who is lent the same one next gets it again, and a release on another one frees nothing. Then it stays for as long as the pool keeps the connection. While one task waits for an answer the pool opens another connection, and the holder's RELEASE_LOCK may go over that one: it is told 0. Here c1 and c2 are tasks of one process, c3 and c4 of another.",
 		Source: "adonisjs/lucid, issue 1153; TryGhost/knex-migrator, issue 466; sanketplus/go-mysql-lock, issue 9; ProxySQL, Multiplexing",
 		Setup:  Setup{Lock: "mysql-get-lock-pool"},
 		Schedules: []Schedule{
@@ -153,7 +153,7 @@ var sessionCases = []Case{
 	{
 		ID: "mysql-forupdate-missing-row", Kind: Violation,
 		Title:  "Both lock a row that is not there, and neither waits for the other",
-		Tells:  "Without a row SELECT … FOR UPDATE locks the gap in its place, so that nobody inserts one; and gaps may be locked by as many as like. READ COMMITTED does not even do that.",
+		Tells:  "Without a row SELECT … FOR UPDATE locks the gap in its place, so that nobody inserts one; and gaps may be locked by as many as like. READ COMMITTED does not even do that. In both, each SELECT finds no row and waits for nobody.",
 		Source: "MySQL manual, InnoDB Locking, Gap Locks",
 		Setup:  Setup{Lock: "mysql-for-update", Options: Options{RowAbsent: true}},
 
@@ -166,7 +166,7 @@ var sessionCases = []Case{
 	{
 		ID: "mysql-forupdate-autocommit", Kind: Violation,
 		Title:  "Nobody has begun a transaction, and the row is free again at once",
-		Tells:  "A row lock ends with its transaction. With autocommit, or after a statement that commits implicitly, that is the end of the SELECT itself.",
+		Tells:  "A row lock ends with its transaction. With autocommit, or after a statement that commits implicitly, that is the end of the SELECT itself. It locks the row, and lets it go at once.",
 		Source: "MySQL manual, Locking Reads; Statements That Cause an Implicit Commit",
 		Setup:  Setup{Lock: "mysql-for-update", Options: Options{Autocommit: true}},
 

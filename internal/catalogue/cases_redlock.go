@@ -123,7 +123,7 @@ var redlockCases = []Case{
 	{
 		ID: "redlock-delayed-restart", Kind: Control,
 		Title:  "A node that comes back empty after the longest lease does no harm",
-		Tells:  "What the node has forgotten has ended by the time it is back. While it is away a client finds two free nodes, and two are no majority.",
+		Tells:  "What the node has forgotten has ended by the time it is back. While it is away a client finds two free nodes, and two are no majority. (Later the requests with which c1 asked these two arrive there, and set keys that c1's release deletes.)",
 		Source: redlockManual + ", Performance, Crash Recovery and fsync: delayed restarts",
 		Setup:  redlock,
 		Schedules: []Schedule{{
@@ -209,7 +209,7 @@ var redlockCases = []Case{
 	{
 		ID: "redlock-no-node-timeout", Kind: Violation,
 		Title:  "One node hangs, and so does everybody",
-		Tells:  "The client asks one node after another and has no time-out. It waits for the second node and never asks the other three.",
+		Tells:  "The client asks one node after another and has no time-out. It waits for the second node, and meanwhile does not ask the other three. (This lock waits for an hour: once for its SET, and once more for the DEL of what it may have set. Then it sends its DEL to the other three.)",
 		Source: redlockManual + ", The Redlock Algorithm, the second step; jacket-code/redlock-cpp, AddServerUrl",
 		Setup:  Setup{Lock: "redlock-flawed-timeout"},
 		Schedules: []Schedule{{
@@ -292,7 +292,7 @@ var redlockCases = []Case{
 			May:    damage,
 		}},
 		Remedy: Remedy{
-			Words: "A clock that never jumps.",
+			Words: "A clock that never jumps; and stop work when the rest of the lease is over.",
 			Setup: redlock, Keeps: unharmed,
 		},
 	},
@@ -320,7 +320,7 @@ var redlockCases = []Case{
 	{
 		ID: "redlock-release-granted", Kind: Violation,
 		Title:  "A client deletes its key only where it knows of a grant, and the others keep it",
-		Tells:  "A node whose yes was lost has set the key. If a majority of nodes keep such a key, nobody gets the lock until it expires.",
+		Tells:  "A node whose yes was lost has set the key. If a majority of nodes keep such a key, nobody gets the lock until it expires: not even its client, which asks with a new value in each round.",
 		Source: "imcoderlemon, Three ways to lock with Redis (in Chinese), the third way, the fifth step and the release, which asks all nodes; " + redlockManual + ", Retry on Failure",
 		Setup:  Setup{Lock: "redlock-flawed-release"},
 		Schedules: []Schedule{{
@@ -397,7 +397,7 @@ var redlockCases = []Case{
 			May:    damage,
 		}},
 		Remedy: Remedy{
-			Words: "A clock that never jumps, in milliseconds.",
+			Words: "A clock that never jumps, in milliseconds; and stop work when the rest of the lease is over.",
 			Setup: Setup{Lock: "redlock", Server: Server{Nodes: 3}}, Keeps: unharmed,
 		},
 		LeastLease: 10 * time.Second,

@@ -117,7 +117,7 @@ var replicaCases = []Case{
 	{
 		ID: "redis-wait-not-consensus", Kind: Violation,
 		Title:  "A lock was granted with WAIT, and the new master does not have it",
-		Tells:  "WAIT counts replicas that have got a write; here one is enough. It does not make the Sentinels choose that one.",
+		Tells:  "WAIT counts replicas that have got a write; here one is enough. It does not make the Sentinels choose that one. Here redis-1b has the lock, and is cut off together with its master.",
 		Source: "Redis manual, WAIT, Consistency and WAIT",
 		Setup:  Setup{Lock: "redis-set-lua-wait", Server: Server{Replicas: 3}},
 		Schedules: []Schedule{{
@@ -180,7 +180,7 @@ var replicaCases = []Case{
 	{
 		ID: "redis-fencing-counter-regress", Kind: Violation,
 		Title:  "The counter of the tokens goes back with the failover, and a stale write passes",
-		Tells:  "A token is worth what its source remembers. A counter beside the lock, on a server that may forget, gives one token twice.",
+		Tells:  "A token is worth what its source remembers. A counter beside the lock, on a server that may forget, gives one token twice. A replica that has not heard of the lock has not heard of the count.",
 		Source: "M. Kleppmann, How to do distributed locking, 2016, on what tokens have to be; Redis manual, Replication",
 		Setup:  Setup{Lock: "redis-set-lua", Server: replicated, Options: Options{Token: true}, Fencing: history.FencingAll},
 		Schedules: []Schedule{{
