@@ -111,6 +111,33 @@ func (c *Cell) Take(r *explore.Result) {
 	c.decide()
 }
 
+// Mechanisms returns the mechanisms of the promised properties, the rarest first. tell
+// reports whether they say more than the properties do: one was violated in several
+// ways, or some are left out.
+func (c *Cell) Mechanisms() (list []Mechanism, tell bool) {
+	for _, p := range c.Properties {
+		if !p.Promised {
+			continue
+		}
+		tell = tell || len(p.Mechanisms) > 1 || slices.ContainsFunc(p.Mechanisms, func(m Mechanism) bool { return m.LeftOut })
+		list = append(list, p.Mechanisms...)
+	}
+	slices.SortStableFunc(list, func(a, b Mechanism) int {
+		return cmp.Or(cmp.Compare(a.Count, b.Count), cmp.Compare(a.Seed, b.Seed))
+	})
+	return list, tell
+}
+
+// LeftOut returns how many runs violated the property by mechanisms that are left out.
+func (p *PropertyResult) LeftOut() (n int) {
+	for _, m := range p.Mechanisms {
+		if m.LeftOut {
+			n += m.Count
+		}
+	}
+	return n
+}
+
 // Property returns the result of one property, or nil without one.
 func (c *Cell) Property(prop checker.Property) *PropertyResult {
 	i := slices.IndexFunc(c.Properties, func(p PropertyResult) bool { return p.Property == prop })
