@@ -94,7 +94,7 @@ var mysqlTruth = map[string][]cell{
 		{"restart-lost", "U", rowLost},
 		{"failover", "U? answers?", rowGone + " " + rowBack},
 		{"partition partition-oneway delay", "Uf?", restOfLease},
-		{"partition-servers", "U R? l?", twoReigns + " " + rowBack},
+		{"partition-servers", "U R? l? answers?", twoReigns + " " + rowBack},
 		{"entry-lost", "U", untoldRow},
 	},
 	"mysql-get-lock": {
