@@ -99,7 +99,7 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	switch {
 	case m.hold != none && m.hold == asks:
 	case m.named && m.hold != none && j.model.rule.reentrant && j.holds[m.hold].lost: // with its entry, which was lost before
-	case m.named && j.model.rule.reentrant && j.holds[m.hold].mayBeHeld():
+	case m.named && j.model.rule.reentrant && j.holds[m.hold].mayBeLeft():
 		if !j.drop(hand, owner, asks, pos, pos) && !j.holds[m.hold].known {
 			j.vanish(m.hold, pos)
 		}
@@ -163,6 +163,10 @@ func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 		}
 		if owner != none && h.owner != owner || n == asks || joint && h.ret > pos {
 			hand.sure = append(hand.sure, n)
+			continue
+		}
+		if joint && h.ret > from { // it may have been granted after the loss
+			j.cease(n, from)
 			continue
 		}
 		h.lost = true

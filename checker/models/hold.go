@@ -46,8 +46,9 @@ func (h *hold) momentary() bool { return h.end <= h.ret }
 // certain reports whether the owner of h knows that it has it.
 func (h *hold) certain() bool { return h.known && h.end == never && h.gone == never }
 
-// mayBeHeld reports whether nothing is known that may have ended h, if it was granted.
-func (h *hold) mayBeHeld() bool { return h.end == never && h.gone == never && !h.void }
+// mayBeLeft reports whether h, if it was granted, was neither released nor lost with all
+// that its process had.
+func (h *hold) mayBeLeft() bool { return h.gone == never && !h.unanswered && !h.lost && !h.void }
 
 // uncertain reports whether the owner of h may have it without knowing.
 func (h *hold) uncertain() bool { return h.gone == never && !h.certain() && !h.void }

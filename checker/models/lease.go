@@ -61,7 +61,7 @@ func (a *account) stretches(holds []hold, deadlines []deadline) []hold {
 			asked = end
 		}
 		// It was held at some time before, or its end is unknown.
-		if len(byHold[int32(i)]) == 0 || a.opts.StrictTry && (len(list) == before || list[before].ret > h.ret) {
+		if len(byHold[int32(i)]) == 0 || a.opts.StrictTry && (h.late || len(list) == before || list[before].ret > h.ret) {
 			stretch(h.call, never, h.call, never, 0)
 		}
 	}

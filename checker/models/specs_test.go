@@ -1543,6 +1543,33 @@ var modelSpecs = []modelSpec{
 		c2 acquire ok grant=3
 		c1 release grant=4
 		c1 release ok grant=4`, `violated 7,8,9: c1 (process 1) had the lock at some moment from line 8 to line 9, but c2 held the lock from line 7 on.`},
+	{"reentrant-mutex reentrant-fenced-mutex", "a grant that a loss may have ended is lost with the next entry", `
+		c1 acquire grant=2
+		c1 acquire ok grant=2 token=1
+		c1 acquire grant=3
+		c1 lost grant=2
+		c1 acquire ok grant=3 token=2
+		c1 acquire grant=4
+		c1 acquire ok grant=4 token=2
+		c1 lost grant=3
+		c2 acquire grant=6
+		c2 acquire ok grant=6 token=3`, "valid"},
+	{"reentrant-fenced-mutex+released", "a release that fails late may have found the entry gone before the next grant", `
+		c1 acquire grant=1
+		c1 acquire ok grant=1 token=10
+		c1' release grant=1
+		c1 acquire grant=2
+		c1 acquire ok grant=2 token=11
+		c1' release fail error=not-held grant=1`, "valid"},
+	{"lease+strict", "an acquire without an answer may be why a try was refused, even if it is renewed later", `
+		c1 acquire grant=1 at=1
+		c1 acquire info grant=1 at=2
+		c2 try at=5
+		c2 try fail error=held at=9
+		c2 acquire at=10
+		c2 acquire ok grant=4 until=12 at=11
+		c1' extend grant=1 at=27
+		c1' extend ok grant=1 until=33 at=28`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
