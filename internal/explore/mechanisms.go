@@ -33,25 +33,29 @@ func (r *Result) Unseen() []checker.Mechanism {
 // Explain counts the mechanisms of the violations of run i; of returns the mechanism of
 // a verdict. It returns the verdicts without the violations that are left out, for Count.
 func (r *Result) Explain(i int, verdicts []checker.Verdict, of func(checker.Verdict) checker.Mechanism) []checker.Verdict {
+	if r.Not != nil {
+		verdicts = slices.Clone(verdicts) // the caller's stay as they are
+	}
 	return slices.DeleteFunc(verdicts, func(v checker.Verdict) bool {
 		if !violated(v) {
 			return false
 		}
 		s := Sighting{Mechanism: of(v), Count: 1, First: i}
 		s.LeftOut = leavesOut(r.Not, s.Mechanism)
-		r.sight(s)
+		r.Sight(s)
 		return s.LeftOut
 	})
 }
 
-// sight adds runs with a mechanism.
-func (r *Result) sight(s Sighting) {
-	if at := slices.IndexFunc(r.Mechanisms, func(o Sighting) bool { return o.Mechanism == s.Mechanism }); at < 0 {
-		r.Mechanisms = append(r.Mechanisms, s)
-	} else {
-		o := &r.Mechanisms[at]
-		o.Count, o.First = o.Count+s.Count, min(o.First, s.First)
+// Sight adds runs with a mechanism.
+func (r *Result) Sight(s Sighting) {
+	at, seen := slices.BinarySearchFunc(r.Mechanisms, s, func(a, b Sighting) int { return cmp.Compare(a.Mechanism, b.Mechanism) })
+	if !seen {
+		r.Mechanisms = slices.Insert(r.Mechanisms, at, s)
+		return
 	}
+	o := &r.Mechanisms[at]
+	o.Count, o.First = o.Count+s.Count, min(o.First, s.First)
 }
 
 // Rarest returns the mechanisms, the rarest first: it is the most surprising one.

@@ -24,7 +24,7 @@ type Result struct {
 	// Hazards has, by the drawn kind of fault (or checker.NoFault), the number of runs
 	// in which each of checker.Properties could have been broken: see checker.HazardOf.
 	Hazards map[string]*Hazards
-	// Mechanisms has those of all violations, in any order: see Rarest.
+	// Mechanisms has those of all violations, by name.
 	Mechanisms []Sighting
 	Not        []checker.Mechanism // those whose violations Explain leaves out
 	Took       time.Duration
@@ -157,7 +157,7 @@ func (r *Result) Add(o *Result) {
 		}
 	}
 	for _, m := range o.Mechanisms {
-		r.sight(m)
+		r.Sight(m)
 	}
 	for kind, n := range o.Drawn {
 		r.Drawn[kind] += n

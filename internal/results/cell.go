@@ -165,7 +165,7 @@ func (c *Cell) Result() *explore.Result {
 	}
 	for _, p := range c.Properties {
 		for _, m := range p.Mechanisms {
-			r.Mechanisms = append(r.Mechanisms, explore.Sighting{Mechanism: m.Name, Count: m.Count, First: int(m.Seed - c.Seed), LeftOut: m.LeftOut})
+			r.Sight(explore.Sighting{Mechanism: m.Name, Count: m.Count, First: int(m.Seed - c.Seed), LeftOut: m.LeftOut})
 		}
 		t := r.Outcomes[p.Property]
 		for _, out := range checker.Outcomes {
