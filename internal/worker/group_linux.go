@@ -21,37 +21,16 @@ func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// guard starts a shell that kills a group when this process ends, however it ends: the
-// kernel kills the leader only. Its input says so, which nobody else has open. dismiss ends
-// the shell.
-func guard(group int) (dismiss func()) {
-	cmd := exec.Command("/bin/sh", "-c", `read line || kill -s KILL -- "-$0"`, strconv.Itoa(group))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt does not end it
-	in, err := cmd.StdinPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil { // no shell: only the leader ends with this process
-		return func() {}
-	}
-	return func() {
-		in.Write([]byte("\n"))
-		cmd.Wait()
-	}
-}
-
 // reap waits for the process's end, kills the rest of its group, and waits for its end,
 // too: a killed process may still write until the kernel has ended it. Wait comes last:
 // after it the kernel may give the number to another group.
 func (p *Process) reap(cmd *exec.Cmd) error {
-	dismiss := guard(p.pid)
 	for unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 	p.stopping.Lock()
 	defer p.stopping.Unlock()
 	killGroup(p.pid)
 	waitForOthers(p.pid, endedStates, time.Now().Add(stopLimit))
-	dismiss()
 	p.reaped = true
 	return cmd.Wait()
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -212,37 +210,6 @@ func TestStopAndKillTheGroup(t *testing.T) {
 	if members := group(p.pid); members != "" {
 		t.Errorf("left behind: %s", members)
 	}
-}
-
-// The processes that a worker has started end with the harness, even if it is killed.
-func TestTheGroupEndsWithTheHarness(t *testing.T) {
-	t.Parallel()
-	const fileEnv = "LOCKCHECK_WORKER_TEST"
-	if file := os.Getenv(fileEnv); file != "" { // this process is the harness
-		shell(t, Handler{}, `sleep 1000 & echo $$ >`+file+`.new && mv `+file+`.new `+file+`; wait`)
-		time.Sleep(time.Minute)
-	}
-	file := t.TempDir() + "/group"
-	harness := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-	harness.Env = append(os.Environ(), fileEnv+"="+file)
-	must(t, harness.Start())
-	limit := time.Now().Add(30 * time.Second)
-	wait := func(done func() bool, what string) {
-		for ; !done(); time.Sleep(time.Millisecond) {
-			if time.Now().After(limit) {
-				t.Fatal(what)
-			}
-		}
-	}
-	pgid := 0
-	wait(func() bool {
-		b, _ := os.ReadFile(file)
-		pgid, _ = strconv.Atoi(strings.TrimSpace(string(b)))
-		return pgid > 0
-	}, "the worker has not started")
-	must(t, harness.Process.Kill())
-	harness.Wait()
-	wait(func() bool { return group(pgid) == "" }, "left behind: "+group(pgid))
 }
 
 // group lists the living members of a process group.
