@@ -25,10 +25,10 @@ var documents = []document{
 	{
 		title: "Results", root: goType{"internal/results", "Document"},
 		about: "`lockcheck run`, `lockcheck suite` and `lockcheck merge`: the result of an exploration. A `result.json` holds the same.",
-		shows: []example{{"lockcheck run redis-set-lua --fault pause --seed 1 --runs 20 --json", `
+		shows: []example{{"lockcheck run redis-set-lua --fault pause --promise all --seed 1 --runs 20 --json", `
 {
  "schema": 1, "command": "run", "version": "0.1.0",
- "settings": {"arguments": "redis-set-lua", "fault": "[pause]", "runs": "20", "seed": "1"},
+ "settings": {"arguments": "redis-set-lua", "fault": "[pause]", "promise": "[all]", "runs": "20", "seed": "1"},
  "verdict": "violated", "exit_code": 1, "seconds": 0.05, "runs": 20, "seed": 1,
  "violations": [
   {"property": "exclusion", "cell": "redis-set-lua", "lock": "redis-set-lua", "runs": 3, "promised": true, "seed": 4,

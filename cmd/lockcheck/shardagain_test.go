@@ -31,7 +31,7 @@ func TestAnotherTryIsRemovedBeforeTheFirstRun(t *testing.T) {
 // found.
 func TestACompleteShardHasTheViolationsOfItsFirstTry(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const what = "run redis-set-lua --no-shrink --fault "
+	const what = "run redis-set-lua --no-shrink --promise all --fault "
 	lockcheck(t, strings.Fields(what+"pause --seed 1 --runs 20 --shard 1/1 --out v")...).wants(t, violated)
 	try := strings.Fields(what + "none --runs 5 --seed 1 --shard 1/1 --out s/1")
 	lockcheck(t, try...).wants(t, held)
