@@ -16,7 +16,7 @@ type finders struct {
 }
 
 // fewScans is how many searches of a kind scan all spans: as many as cost less than a
-// finder. Most histories have one fault and need no more.
+// finder. Most histories have one fault, so more searches are rare.
 const fewScans = 3
 
 // spanKind is a kind of spans and of their groups.
