@@ -311,6 +311,12 @@ func (j *Judged) slowMachine(bad []checker.Property, correct bool) string {
 	return ""
 }
 
+// onlyLeasesEnded reports whether a violation of p needs a client that goes on after its lease:
+// two clients overlap, but no two leases do. Outside virtual time a busy machine is enough.
+func (j *Judged) onlyLeasesEnded(p checker.Property) bool {
+	return (p == checker.Exclusion || p == checker.Resource) && j.Outcome(checker.LeaseExclusion) == checker.Valid
+}
+
 // unexpected returns the properties that j violates although only the fault should violate
 // them. A control must hold without the fault, too.
 func (s *ScheduleResult) unexpected(j *Judged) (list []checker.Property) {
@@ -339,6 +345,8 @@ func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
 		switch got := s.Remedied.Outcome(p); {
 		case got == checker.Violated && r.On != "sim" && (p == checker.Liveness || p == checker.Handover):
 			worst("unknown", "%s is violated, perhaps by a slow machine", p)
+		case got == checker.Violated && r.On != "sim" && s.Remedied.onlyLeasesEnded(p):
+			worst("unknown", "%s is violated after a lease had ended, perhaps on a slow machine", p)
 		case got == checker.Violated:
 			worst("violated", "%s is violated", p)
 		case got == checker.Valid, got == checker.NA && slices.Contains(blind, p):

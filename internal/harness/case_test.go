@@ -206,6 +206,9 @@ func TestFailuresOfASlowMachineAreOnlyMissed(t *testing.T) {
 		{"the remedy's figure is too large", "mysql-timeout-drift", nil, nil, true, false, "violated"},
 		{"the remedy's figure is too large in real time", "mysql-timeout-drift", nil, nil, true, true, "unknown"},
 		{"the remedy's turn comes late in real time", "mysql-fair-dead-waiters", nil, nil, true, true, "unknown"},
+		{"the remedy's lease ends too early", "redis-expiry-while-holding", nil, nil, true, false, "violated"},
+		{"the remedy's lease ends too early in real time", "redis-expiry-while-holding", nil, nil, true, true, "unknown"},
+		{"the remedy breaks in real time", "redis-single-crash-everysec", nil, nil, true, false, "violated"},
 	} {
 		on := "sim"
 		if strings.HasSuffix(tt.name, "in real time") {
@@ -222,6 +225,9 @@ func TestFailuresOfASlowMachineAreOnlyMissed(t *testing.T) {
 		}
 		if tt.flawed {
 			c.Remedy.Setup = c.Setup
+		}
+		if strings.Contains(tt.name, "lease ends") {
+			c.Remedy.Keeps = []checker.Property{checker.Exclusion}
 		}
 		r, err := Case(c, on, 10*time.Second, func(plans []*Plan, names []string) ([]*Judged, error) {
 			if tt.before != nil {
