@@ -200,6 +200,29 @@ var failing = map[string]func(*testing.T){
 			c.Close()
 		}
 	}),
+	"a side connection after an error": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), func(e *lockcheck.Env) (lockcheck.Lock, error) {
+			l, err := naive(e)
+			acquire := l.Acquire
+			l.Acquire = func(ctx context.Context, name string) (lockcheck.Grant, error) {
+				g, err := acquire(ctx, name)
+				if err != nil && !l.Refused(err) {
+					_, _ = net.Dial("tcp", "127.0.0.1:1")
+				}
+				return g, err
+			}
+			return l, err
+		}, lockcheck.Faults("restart"), lockcheck.Promise("ownership"))
+	},
+	"a side socket": broken(func(l *lockcheck.Lock, _ *lockcheck.Env) {
+		if c, err := net.ListenPacket("udp", "127.0.0.1:0"); err == nil {
+			l.Close = c.Close
+		}
+	}),
+	"a process": broken(func(*lockcheck.Lock, *lockcheck.Env) { _ = exec.Command("true").Run() }),
+	"a fault twice": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults("pause", "none", "pause"))
+	},
 	"a host name": dialing(func(e *lockcheck.Env) *redis.Options {
 		return &redis.Options{Addr: "localhost:6379", Dialer: e.DialContext}
 	}),
@@ -326,50 +349,54 @@ func has(t *testing.T, out string, texts ...string) {
 // Each mistake ends with one clear message, and never with a verdict.
 func TestFailures(t *testing.T) {
 	for name, texts := range map[string][]string{
-		"no promise":                     {"the test makes no promise", "exclusion        violated under pause", "answers          held", `lockcheck.Promise("answers"`},
-		"parallel":                       {"lockcheck_test.go", "remove t.Parallel"},
-		"unknown fault":                  {`no fault "paus"; did you mean pause`},
-		"a fault that does not apply":    {"failover needs servers with replicas"},
-		"no servers":                     {"Redis(0): it goes from 1 to 9"},
-		"zero servers":                   {"the test has no servers: use lockcheck.Redis,"},
-		"a server too far":               {": Addr(3): there is no such server: the test has 1 server, from Addr(0) on\n"},
-		"two at once":                    {"another call of lockcheck.Test goes on"},
-		"no clients":                     {"Clients(0): it goes from 1 to 100"},
-		"few runs":                       {"Runs(-1): it goes from 1 to 1,000,000,000"},
-		"no time":                        {"For(-1ns): it has to be positive"},
-		"nowhere":                        {`no environment "mars"`},
-		"a workload that does not fit":   {"finally needs a lock that releases by name"},
-		"no factory":                     {"the factory is nil"},
-		"a no without a name":            {"somebody else has it", "let Refused return true for it"},
-		"unknown property":               {`no property "fenced"`},
-		"nothing reached":                {"1 run under pause:", "do more runs (-lockcheck.runs, lockcheck.Runs), with more clients (lockcheck.Clients)"},
-		"no time to reach anything":      {"of 100 (time was over) under pause:", "give the test more time (lockcheck.For)"},
-		"the factory panics":             {"the factory panicked: boom", "lockcheck_test.go"},
-		"the factory fails":              {"the factory failed: unexpected EOF"},
-		"no acquire":                     {"the factory returned a Lock without Acquire"},
-		"no release":                     {"Acquire returned a Grant without Release"},
-		"one lock for all":               {"this client has made no connection"},
-		"a release without an end":       {"Release has not returned, 1m40s after its context ended"},
-		"it ends its goroutine":          {"has ended the goroutine that called it"},
-		"Close panics":                   {"Close panicked: shut"},
-		"Close ends its goroutine":       {"has ended the goroutine that called it"},
-		"Close without an end":           {"Close has not returned by the end of the run", "lockcheck_test.go"},
-		"a factory without an end":       {"the factory has not returned by the end of the run", "lockcheck_test.go"},
-		"an acquire without an end":      {"Acquire has not returned by the end of the run", "lockcheck_test.go"},
-		"it never grants":                {"no client ever got the lock in 2 runs under each fault"},
-		"no dialer":                      {"this client has made no connection", "with its Env: dial tcp 127.0.0.1:1"},
-		"a side connection":              {"has tried to make 4 connections without the dialer of Env"},
-		"a host name":                    {"this client has made no connection", "no server listens on localhost:6379: the servers are at [10.0.0.1:6379]"},
-		"datagrams":                      {`no network "udp": the servers use tcp`},
-		"a client of Redis at ZooKeeper": {"zk-1 cannot read a request: not the protocol of ZooKeeper"},
-		"a key without the name":         {"a grant has left no entry that lockcheck knows"},
-		"a panic":                        {"Acquire panicked: ouch", "lockcheck_test.go"},
-		"a command that the model lacks": {"redis-1: the model of this server has no XADD: run with -lockcheck.on=docker"},
-		"an address of nobody":           {"no server listens on 10.9.9.9:6379: the servers are at [10.0.0.1:6379]"},
-		"a goroutine is left":            {"goroutines of the lock or of its client library go on after the run", "lockcheck_test.go"},
-		"it never waits":                 {"nothing has moved for 10 s", "lockcheck_test.go"},
-		"it sleeps for a microsecond":    {"for 5 s virtual time has moved by less than 10s a second", "lockcheck_test.go"},
-		"it waits outside":               {"nothing has moved for 10 s", "lockcheck_test.go"},
+		"no promise":                       {"the test makes no promise", "exclusion        violated under pause", "answers          held", `lockcheck.Promise("answers"`},
+		"parallel":                         {"lockcheck_test.go", "remove t.Parallel"},
+		"unknown fault":                    {`no fault "paus"; did you mean pause`},
+		"a fault that does not apply":      {"failover needs servers with replicas"},
+		"no servers":                       {"Redis(0): it goes from 1 to 9"},
+		"zero servers":                     {"the test has no servers: use lockcheck.Redis,"},
+		"a server too far":                 {": Addr(3): there is no such server: the test has 1 server, from Addr(0) on\n"},
+		"two at once":                      {"another call of lockcheck.Test goes on"},
+		"no clients":                       {"Clients(0): it goes from 1 to 100"},
+		"few runs":                         {"Runs(-1): it goes from 1 to 1,000,000,000"},
+		"no time":                          {"For(-1ns): it has to be positive"},
+		"nowhere":                          {`no environment "mars"`},
+		"a workload that does not fit":     {"finally needs a lock that releases by name"},
+		"no factory":                       {"the factory is nil"},
+		"a no without a name":              {"somebody else has it", "let Refused return true for it"},
+		"unknown property":                 {`no property "fenced"`},
+		"nothing reached":                  {"1 run under pause:", "do more runs (-lockcheck.runs, lockcheck.Runs), with more clients (lockcheck.Clients)"},
+		"no time to reach anything":        {"of 100 (time was over) under pause:", "give the test more time (lockcheck.For)"},
+		"the factory panics":               {"the factory panicked: boom", "lockcheck_test.go"},
+		"the factory fails":                {"the factory failed: unexpected EOF"},
+		"no acquire":                       {"the factory returned a Lock without Acquire"},
+		"no release":                       {"Acquire returned a Grant without Release"},
+		"one lock for all":                 {"this client has made no connection"},
+		"a release without an end":         {"Release has not returned, 1m40s after its context ended"},
+		"it ends its goroutine":            {"has ended the goroutine that called it"},
+		"Close panics":                     {"Close panicked: shut"},
+		"Close ends its goroutine":         {"has ended the goroutine that called it"},
+		"Close without an end":             {"Close has not returned by the end of the run", "lockcheck_test.go"},
+		"a factory without an end":         {"the factory has not returned by the end of the run", "lockcheck_test.go"},
+		"an acquire without an end":        {"Acquire has not returned by the end of the run", "lockcheck_test.go"},
+		"it never grants":                  {"no client ever got the lock in 2 runs under each fault"},
+		"no dialer":                        {"this client has made no connection", "with its Env: dial tcp 127.0.0.1:1"},
+		"a side connection":                {"has tried to make a connection without the dialer of Env"},
+		"a side connection after an error": {"has tried to make a connection without the dialer of Env"},
+		"a side socket":                    {"has opened a socket without the dialer of Env"},
+		"a process":                        {"has started a process, for which virtual time does not wait"},
+		"a fault twice":                    {"the fault pause is named twice"},
+		"a host name":                      {"this client has made no connection", "no server listens on localhost:6379: the servers are at [10.0.0.1:6379]"},
+		"datagrams":                        {`no network "udp": the servers use tcp`},
+		"a client of Redis at ZooKeeper":   {"zk-1 cannot read a request: not the protocol of ZooKeeper"},
+		"a key without the name":           {"a grant has left no entry that lockcheck knows"},
+		"a panic":                          {"Acquire panicked: ouch", "lockcheck_test.go"},
+		"a command that the model lacks":   {"redis-1: the model of this server has no XADD: run with -lockcheck.on=docker"},
+		"an address of nobody":             {"no server listens on 10.9.9.9:6379: the servers are at [10.0.0.1:6379]"},
+		"a goroutine is left":              {"goroutines of the lock or of its client library go on after the run", "lockcheck_test.go"},
+		"it never waits":                   {"nothing has moved for 10 s", "lockcheck_test.go"},
+		"it sleeps for a microsecond":      {"for 5 s virtual time has moved by less than 10s a second", "lockcheck_test.go"},
+		"it waits outside":                 {"nothing has moved for 10 s", "lockcheck_test.go"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

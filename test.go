@@ -141,9 +141,11 @@ func (x *suite) chooseFaults() error {
 		}
 		return nil
 	}
-	for _, name := range x.settings.faults {
+	for i, name := range x.settings.faults {
 		f, ok := faults.Find(name)
 		switch {
+		case slices.Contains(x.settings.faults[:i], name):
+			return fmt.Errorf("the fault %s is named twice", name)
 		case name == none:
 		case !ok:
 			return names.Unknown("fault", name, append(names.Faults(), none))

@@ -100,6 +100,9 @@ func (p *plot) nears(s *stay) {
 	}
 	who, whose, to := "a request", s.owner(), ""
 	if by := p.d.opAt(p.d.h.Entries[s.nearer].By); by != nil {
+		if by.f == history.Extend {
+			who = "an extend"
+		}
 		who += " of " + by.client
 		if by.client == s.client() {
 			whose = "its"

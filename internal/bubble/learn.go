@@ -1,7 +1,6 @@
 package bubble
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/userlock"
 )
 
@@ -35,23 +33,17 @@ func Learn(t *testing.T, make userlock.Maker, alone, crowded *harness.Plan) (*Le
 	if err != nil {
 		return nil, err
 	}
-	start := dials()
-	j, busy, err := watched(t, make, crowded) // first: it shows mistakes such as one lock for all
+	seen := new(strays)
+	j, busy, err := watched(t, make, seen, crowded) // first: it shows mistakes such as one lock for all
 	if err != nil {
 		return nil, err
 	}
-	middle := dials()
-	_, calm, err := watched(t, make, alone)
+	_, calm, err := watched(t, make, seen, alone)
 	if err != nil {
 		return nil, err
-	}
-	// Goroutines that have nothing to do with the lock may connect, too, but hardly during
-	// both runs, which take milliseconds.
-	if n := middle - start; n > 0 && dials() > middle {
-		return nil, &userlock.Misuse{Words: fmt.Sprintf("the lock or its client library has tried to make %s without the dialer of Env: in virtual time no other exist", names.Count(int(n), "connection"))}
 	}
 	// The test may not have these faults: what goes wrong under them is no error here.
-	_, odd, _ := watched(t, make, disturbed)
+	_, odd, _ := watched(t, make, seen, disturbed)
 	usual := catalogue.Requests{Acquire: mostly(calm.requests(history.Acquire)), Release: mostly(calm.requests(history.Release))}
 	undisturbed := slices.Concat(calm, busy)
 	most := catalogue.Requests{Acquire: undisturbed.most(history.Acquire), Release: undisturbed.most(history.Release)}
@@ -101,9 +93,9 @@ func (list operations) requests(name string) (counts []int) {
 }
 
 // watched carries out a plan, and returns the operations of the lock.
-func watched(t *testing.T, make userlock.Maker, plan *harness.Plan) (*harness.Judged, operations, error) {
+func watched(t *testing.T, make userlock.Maker, seen *strays, plan *harness.Plan) (*harness.Judged, operations, error) {
 	w := Simulator(t, make)().(*World)
-	w.watched = new(operations)
+	w.watched, w.strays = new(operations), seen
 	j, _, err := harness.Simulate(func() env.Simulation { return w }, plan)
 	return j, *w.watched, err
 }

@@ -4,13 +4,13 @@ import (
 	"math/rand"
 	randv2 "math/rand/v2"
 	"os"
-	"runtime/metrics"
 	"testing"
 )
 
 // Seedable lets runs seed the numbers of math/rand, until t ends: client libraries draw
-// from them. And it lets dials count connections. A parallel test fails: its neighbours would draw from them, too, and only one
-// bubble can run in a process.
+// from them. And dials try multipath TCP first, which is the only TCP of package net that has a
+// metric: where the kernel has none, or the other end, it is TCP. A parallel test fails: its
+// neighbours would draw from the numbers, too, and only one bubble can run in a process.
 func Seedable(t *testing.T) {
 	t.Helper()
 	if parallel(func() { t.Setenv("GODEBUG", os.Getenv("GODEBUG")+",randseednop=0,multipathtcp=1") }) {
@@ -26,17 +26,6 @@ func parallel(setenv func()) (is bool) {
 	defer func() { is = recover() != nil }()
 	setenv()
 	return false
-}
-
-// dials returns how many TCP connections this process has tried to make with package net
-// since Seedable. Only this way of multipath TCP has a number: where the kernel has none, or
-// the other end, it is TCP.
-func dials() uint64 {
-	s := []metrics.Sample{{Name: "/godebug/non-default-behavior/multipathtcp:events"}}
-	if metrics.Read(s); s[0].Value.Kind() != metrics.KindUint64 {
-		return 0
-	}
-	return s[0].Value.Uint64()
 }
 
 func seed(n int64) {

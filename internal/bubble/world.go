@@ -54,6 +54,7 @@ type World struct {
 	waits bool        // the scheduler does
 	wants []func()    // the result of take; its memory serves all instants
 
+	strays  *strays      // of all runs
 	watched *operations  // of the run, for Learn; else nil
 	unseen  bool         // a grant has no entry that is known, or an entry no operation: what the servers show says nothing
 	mistake error        // of the user's code, at the end of the run
@@ -72,7 +73,10 @@ type ask struct {
 
 // Simulator returns what makes worlds for a lock, as parts of test t.
 func Simulator(t *testing.T, make userlock.Maker) env.Simulator {
-	return func() env.Simulation { return &World{World: new(sim.World), t: t, make: make, lua: new(wire.Lua)} }
+	seen := new(strays)
+	return func() env.Simulation {
+		return &World{World: new(sim.World), t: t, make: make, lua: new(wire.Lua), strays: seen}
+	}
 }
 
 // Lock returns the entry of the catalogue for a user's lock.
@@ -88,7 +92,7 @@ func Lock(name string, store catalogue.Store, nodes, replicas int) *catalogue.Lo
 // Reset prepares a run.
 func (w *World) Reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	*w = World{
-		t: w.t, make: w.make, lua: w.lua, watched: w.watched, cfg: cfg, observer: o, seed: d.Seed,
+		t: w.t, make: w.make, lua: w.lua, strays: w.strays, watched: w.watched, cfg: cfg, observer: o, seed: d.Seed,
 		fronts: map[string]sim.Front{}, addrs: map[string]string{}, names: map[string]string{}, sentinels: map[string]*sentinel{},
 	}
 	w.listen()
@@ -113,6 +117,7 @@ func (w *World) Run() (err error) {
 			err = fmt.Errorf("%s (%v)\n\n%s", w.remains(), p, leaked())
 		}
 	}()
+	before := lookOutside()
 	synctest.Test(w.t, func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, w.seed)
 		seed(int64(w.seed))
@@ -121,7 +126,7 @@ func (w *World) Run() (err error) {
 		for _, c := range w.clients {
 			c.begin()
 		}
-		err = w.World.Run()
+		err = cmp.Or(w.World.Run(), w.strays.check(before, lookOutside()))
 		w.end()
 	})
 	return cmp.Or(err, w.mistake)
