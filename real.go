@@ -69,7 +69,8 @@ func (x *suite) open() error {
 	x.real, err = real.Open(ctx, gotest.Setup{
 		On: x.settings.on, Yours: x.settings.own,
 		Worker: command(self, x.t.Name()), Env: []string{workerEnv + "=" + x.call}, Log: x.t.Output(),
-		Say: func(format string, args ...any) { fmt.Fprintf(x.t.Output(), format, args...) },
+		Say:     func(format string, args ...any) { fmt.Fprintf(x.t.Output(), format, args...) },
+		Cleanup: x.t.Cleanup,
 	})
 	if err == nil {
 		x.t.Cleanup(func() { os.RemoveAll(x.real.Out.Path) })

@@ -33,8 +33,15 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
+			pool := new(environments.Pool)
+			s.Cleanup(func() {
+				if err := pool.Close(context.WithoutCancel(ctx)); err != nil {
+					s.Say("lockcheck: lockcheck clean removes what is left: %v\n", err)
+				}
+			})
 			o := environments.Opener{
-				Out: &outdir.Dir{Path: dir}, Log: s.Log, Say: s.Say, Real: func() {}, Worker: s.Worker, Env: s.Env, Yours: s.Yours,
+				Pool: pool,
+				Out:  &outdir.Dir{Path: dir}, Log: s.Log, Say: s.Say, Real: func() {}, Worker: s.Worker, Env: s.Env, Yours: s.Yours,
 			}
 			r, err := o.Open(ctx, s.On, 0)
 			if err != nil {

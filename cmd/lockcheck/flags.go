@@ -115,7 +115,7 @@ func (a *app) openEnvironment(ctx context.Context, f ask.Environment) (*batch.Ru
 
 // environments returns what opens the environments of this command.
 func (a *app) environments() *environments.Opener {
-	return &environments.Opener{Out: a.Out, Log: a.Stderr, Say: a.Say, Real: func() { a.servers.Store(true) }}
+	return &environments.Opener{Out: a.Out, Log: a.Stderr, Say: a.Say, Real: func() { a.servers.Store(true) }, Pool: &a.pool}
 }
 
 // durationFlag adds a flag for a length of time.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/ask"
 	"github.com/lockcheck/lockcheck/internal/batch"
+	"github.com/lockcheck/lockcheck/internal/environments"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	_ "github.com/lockcheck/lockcheck/internal/openfiles" // ends the process if too few files can be open
 	"github.com/lockcheck/lockcheck/internal/outdir"
@@ -56,6 +57,7 @@ type app struct {
 	silence time.Duration                 // how long the end may take without a message; 0: no limit
 	exit    func(code int)                // ends the process if an interrupted command hangs; nil: never
 	servers atomic.Bool                   // real servers may have to be cleaned up
+	pool    environments.Pool             // of their containers, for all runs of the command
 	running atomic.Pointer[cobra.Command] // set once its flags are read
 }
 
@@ -78,6 +80,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	ended := a.sayIfSlow(ctx)
 	a.endIfStuck(ctx)
 	err := exit.Guard(func() (err error) {
+		defer a.closePool(ctx)
 		cmd, err = root.ExecuteContextC(ctx)
 		return err
 	})
@@ -98,6 +101,13 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	}
 	a.Say("%s\n", words)
 	return exit.Interrupted
+}
+
+// closePool removes the containers that no run uses any more, also after an interrupt.
+func (a *app) closePool(ctx context.Context) {
+	if err := a.pool.Close(context.WithoutCancel(ctx)); err != nil {
+		a.Say("lockcheck: lockcheck clean removes what is left: %v\n", err)
+	}
 }
 
 // Annotations of commands.

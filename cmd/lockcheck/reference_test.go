@@ -162,7 +162,7 @@ func TestTheReferenceLockIsNeverConvictedOnWorkers(t *testing.T) {
 			Worker: []string{self, referenceWorker, addr}, Seed: uint64(runs),
 		}
 		plan := s.Plan(0)
-		j, err := harness.Live(plan, docker.Opener(t.Context(), docker.Options{Log: t.Output()}),
+		j, err := harness.Live(plan, docker.Opener(t.Context(), docker.Options{Log: t.Output()}, nil),
 			func(history.Header) func(*history.Entry) { return func(*history.Entry) {} })
 		listener.Close()
 		if err != nil {

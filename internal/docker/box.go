@@ -1,12 +1,8 @@
 package docker
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	dockerapi "github.com/moby/moby/client"
@@ -20,13 +16,13 @@ type box struct {
 	Addr string // on this machine
 	Host string // for other containers; "": unused
 
-	name     string // of the server, for messages
-	id       string // "": no container yet
-	engine   *engine
-	meets    bool          // other containers reach it, and it can drop their packets
-	inMemory bool          // its data is in memory: a server that syncs each transaction is slow on a shared disk
-	faked    bool          // the server's clock can be set
-	offset   time.Duration // of the server's clock
+	name      string     // of the server, for messages
+	container *container // nil: none yet
+	engine    *engine
+	meets     bool          // other containers reach it, and it can drop their packets
+	inMemory  bool          // its data is in memory: a server that syncs each transaction is slow on a shared disk
+	faked     bool          // the server's clock can be set
+	offset    time.Duration // of the server's clock
 	state
 }
 
@@ -35,9 +31,10 @@ func (b *box) Name() string { return b.name }
 
 // findHost sets Host.
 func (b *box) findHost(ctx context.Context) error {
-	state, err := b.engine.api.ContainerInspect(ctx, b.id, dockerapi.ContainerInspectOptions{})
+	id := b.container.id
+	state, err := b.engine.api.ContainerInspect(ctx, id, dockerapi.ContainerInspectOptions{})
 	if err != nil {
-		return fmt.Errorf("look at container %s: %w", b.id, err)
+		return fmt.Errorf("look at container %s: %w", id, err)
 	}
 	for _, n := range state.Container.NetworkSettings.Networks {
 		if n.IPAddress.IsValid() {
@@ -45,15 +42,16 @@ func (b *box) findHost(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("container %s has no address that other containers reach", b.id)
+	return fmt.Errorf("container %s has no address that other containers reach", id)
 }
 
-// remove removes the container, if there is one.
+// remove gives the container, if there is one, to the pool, or removes it.
 func (b *box) remove(ctx context.Context) error {
-	if b.id == "" {
+	if b.container == nil || b.leave(ctx) {
 		return nil
 	}
-	return b.engine.remove(ctx, b.id)
+	b.container.shells.close()
+	return b.engine.remove(ctx, b.container.id)
 }
 
 // sh runs a shell script in the container.
@@ -64,7 +62,7 @@ func (b *box) sh(ctx context.Context, script string) error {
 
 // spawn starts a shell script in the container, and does not wait for its end.
 func (b *box) spawn(ctx context.Context, script string) error {
-	x, err := b.engine.api.ExecCreate(ctx, b.id, dockerapi.ExecCreateOptions{Cmd: []string{"sh", "-c", script}})
+	x, err := b.engine.api.ExecCreate(ctx, b.container.id, dockerapi.ExecCreateOptions{Cmd: []string{"sh", "-c", script}})
 	if err != nil {
 		return err
 	}
@@ -72,58 +70,22 @@ func (b *box) spawn(ctx context.Context, script string) error {
 	return err
 }
 
-// ask runs a shell script in the container and returns its output, up to maxOutput,
-// including the engine's frame bytes.
+// ask runs a shell script in the container and returns its output, up to maxOutput.
 func (b *box) ask(ctx context.Context, script string) (string, error) {
-	api := b.engine.api
-	x, err := api.ExecCreate(ctx, b.id, dockerapi.ExecCreateOptions{Cmd: []string{"sh", "-c", script}, AttachStdout: true, AttachStderr: true})
+	s, err := b.takeShell(ctx)
 	if err != nil {
 		return "", err
 	}
-	stream, err := api.ExecAttach(ctx, x.ID, dockerapi.ExecAttachOptions{})
+	output, status, err := s.run(ctx, script)
 	if err != nil {
+		s.close()
 		return "", err
 	}
-	defer stream.Close()
-	defer context.AfterFunc(ctx, stream.Close)()
-	output, err := readAll(stream.Reader)
-	if err != nil {
-		return "", errors.Join(ctx.Err(), err)
+	b.container.shells.put(s)
+	if status != 0 {
+		return "", fmt.Errorf("%q in the container: exit status %d: %s", script, status, output)
 	}
-	for {
-		state, err := api.ExecInspect(ctx, x.ID, dockerapi.ExecInspectOptions{})
-		switch {
-		case err != nil:
-			return "", err
-		case state.Running: // the engine notices the end after that of the stream
-			time.Sleep(time.Millisecond)
-		case state.ExitCode != 0:
-			return "", fmt.Errorf("%q in the container: exit status %d: %s", script, state.ExitCode, output)
-		default:
-			return output, nil
-		}
-	}
-}
-
-// maxOutput is how many bytes of a script's output an error shows.
-const maxOutput = 4096
-
-// readAll reads to the end, and returns the first maxOutput bytes.
-func readAll(r *bufio.Reader) (string, error) {
-	var kept strings.Builder
-	buf := make([]byte, 1024)
-	for {
-		n, err := r.Read(buf)
-		if kept.Len() < maxOutput {
-			kept.Write(buf[:n])
-		}
-		if errors.Is(err, io.EOF) {
-			return strings.TrimSpace(kept.String()), nil
-		}
-		if err != nil {
-			return "", err
-		}
-	}
+	return output, nil
 }
 
 // Kill kills the server's process with SIGKILL; without a process it does nothing.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/containerd/errdefs"
-	"github.com/moby/moby/api/types/container"
+	dockercontainer "github.com/moby/moby/api/types/container"
 	dockerapi "github.com/moby/moby/client"
 )
 
@@ -72,10 +72,10 @@ func (e *engine) clean(ctx context.Context) (removed []string, err error) {
 	errs = append(errs, err)
 	for _, c := range list.Items {
 		o, err := parseOwner(c.Labels[ownerLabel])
-		if err != nil || !o.dead(e.self, c.State == container.StateRunning) {
+		if err != nil || !o.dead(e.self, c.State == dockercontainer.StateRunning) {
 			continue
 		}
-		if c.State == container.StateRemoving {
+		if c.State == dockercontainer.StateRemoving {
 			continue // another process removes it
 		}
 		if err := e.remove(ctx, c.ID); err != nil {

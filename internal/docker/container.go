@@ -7,20 +7,25 @@ import (
 	"io"
 	"net"
 
-	"github.com/moby/moby/api/types/container"
+	dockercontainer "github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/network"
 	testcontainers "github.com/testcontainers/testcontainers-go"
 	tclog "github.com/testcontainers/testcontainers-go/log"
 )
 
-// create makes the container, and publishes its ports at addrs. Addr is the first of
-// them. If the container does not start, it is removed.
+// create makes the container, or takes one of the pool, whose ports are published at addrs.
+// Addr is the first of them. If the container does not start, it is removed.
 func (b *box) create(ctx context.Context, image string, ports ...string) (addrs []string, err error) {
+	s := shapeOf(b, image, ports)
+	if c := b.engine.pool.take(s); c != nil {
+		b.container, b.Addr, b.Host = c, c.addrs[0], c.host
+		return c.addrs, nil
+	}
 	c, err := testcontainers.Run(ctx, image, sleepOnly(image),
 		testcontainers.WithLogger(tclog.NewNoopLogger()),
 		testcontainers.WithLabels(map[string]string{ownerLabel: b.engine.self.String()}),
 		testcontainers.WithExposedPorts(ports...),
-		testcontainers.WithHostConfigModifier(func(c *container.HostConfig) {
+		testcontainers.WithHostConfigModifier(func(c *dockercontainer.HostConfig) {
 			c.PortBindings = network.PortMap{}
 			for _, port := range ports {
 				c.PortBindings[network.MustParsePort(port)] = []network.PortBinding{{HostIP: b.engine.bind}}
@@ -49,9 +54,10 @@ func (b *box) create(ctx context.Context, image string, ports ...string) (addrs 
 		}
 		return nil, fmt.Errorf("start a container of %s: %w", image, err)
 	}
-	b.id, b.Addr = id, addrs[0]
+	b.container, b.Addr = &container{shape: s, id: id, addrs: addrs}, addrs[0]
 	if b.meets {
 		err = b.findHost(ctx)
+		b.container.host = b.Host
 	}
 	return addrs, err
 }

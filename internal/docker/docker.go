@@ -29,17 +29,26 @@ import (
 	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
-// Opener returns a function that makes environments with New.
-func Opener(ctx context.Context, opts Options) func(env.Config, env.Observer) (env.Environment, error) {
-	return func(cfg env.Config, o env.Observer) (env.Environment, error) { return New(ctx, cfg, o, opts) }
+// Opener returns a function that makes environments as New does, with containers of a pool.
+func Opener(ctx context.Context, opts Options, pool *Pool) func(env.Config, env.Observer) (env.Environment, error) {
+	return func(cfg env.Config, o env.Observer) (env.Environment, error) {
+		return newWith(ctx, pool, cfg, o, opts)
+	}
 }
 
 // New makes the environment, after it has removed the leftovers of ended runs. It
 // returns when the servers answer and the clients are ready. ctx bounds the whole run:
 // when it ends, all clients are dead and Run returns its error.
 func New(ctx context.Context, cfg env.Config, o env.Observer, opts Options) (*Environment, error) {
+	return newWith(ctx, nil, cfg, o, opts)
+}
+
+func newWith(ctx context.Context, pool *Pool, cfg env.Config, o env.Observer, opts Options) (*Environment, error) {
 	e := newEnvironment(ctx, cfg, o, opts)
-	if err := e.build(opts); err != nil {
+	if err := e.build(opts, pool); err != nil {
+		if e.engine != nil {
+			e.engine.pool = nil // a server may be in any state
+		}
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
@@ -54,13 +63,14 @@ func newEnvironment(ctx context.Context, cfg env.Config, o env.Observer, opts Op
 }
 
 // build makes everything. If it fails, Close removes the parts that exist.
-func (e *Environment) build(opts Options) (err error) {
+func (e *Environment) build(opts Options, pool *Pool) (err error) {
 	if err := supported(e.Cfg.Server); err != nil {
 		return err
 	}
 	if e.engine, err = open(e.Ctx); err != nil {
 		return err
 	}
+	e.engine.pool = pool
 	removed, err := e.engine.clean(e.Ctx)
 	if err != nil {
 		e.Log.Printf("clean up: %v", err)

@@ -20,6 +20,7 @@ type engine struct {
 	self     owner      // of what it makes
 	host     string     // where the ports of containers are reached from here
 	bind     netip.Addr // the address that they are bound to, on the engine's machine
+	pool     *Pool      // of containers; nil: each is removed after its run
 }
 
 // configureLibrary configures testcontainers, once. It must not greet on standard

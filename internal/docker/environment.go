@@ -108,6 +108,9 @@ func (e *Environment) remove() error {
 	e.Interrupt()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Ctx), removeLimit)
 	defer cancel()
+	if e.engine != nil && e.Ctx.Err() != nil {
+		e.engine.pool = nil // somebody waits for the end
+	}
 	for _, s := range e.servers() {
 		if s.gate.wasPaused(time.Now()) {
 			s.silence() // tasks that wait for it would wait forever

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/containerd/errdefs"
-	"github.com/moby/moby/api/types/container"
+	dockercontainer "github.com/moby/moby/api/types/container"
 	dockerapi "github.com/moby/moby/client"
 
 	"github.com/lockcheck/lockcheck/internal/env"
@@ -49,7 +49,7 @@ func Create(ctx context.Context, owner string) (id string, err error) {
 		return "", err
 	}
 	made, err := e.api.ContainerCreate(ctx, dockerapi.ContainerCreateOptions{
-		Config: &container.Config{Image: image, Labels: map[string]string{ownerLabel: owner}},
+		Config: &dockercontainer.Config{Image: image, Labels: map[string]string{ownerLabel: owner}},
 	})
 	return made.ID, errors.Join(err, e.close())
 }
@@ -165,11 +165,11 @@ func Left(ctx context.Context, p *Environment) (names []string, err error) {
 	defer e.close()
 	ids := map[string]string{}
 	for _, s := range p.servers() {
-		ids[s.name] = s.id
+		ids[s.name] = s.container.id
 	}
 	if p.mysql != nil {
 		for _, s := range p.mysql.servers {
-			ids[s.name] = s.id
+			ids[s.name] = s.container.id
 		}
 	}
 	for name, id := range ids {

@@ -34,7 +34,11 @@ type Opener struct {
 	// Worker and Env are those of docker.Options, for a user's lock in Go.
 	Worker, Env []string
 	Yours       *endpoints.Servers // of the environment external
+	Pool        *Pool              // of containers that serve several runs; nil: each run makes its own
 }
+
+// Pool keeps containers between runs. Its owner closes it after the last one.
+type Pool = docker.Pool
 
 // Open opens the environment with a name. lease is that of its locks; 0 means the default.
 // If an error comes from the environment, no plan can be carried out, but the returned
@@ -85,7 +89,7 @@ func Describe(name string) batch.Description { return new(Opener).named(name, 0)
 
 func (o *Opener) named(name string, lease time.Duration) batch.Environment {
 	if name != "sim" {
-		e := &realServers{lease: lease, out: o.Out, options: clients.Options{Log: o.Log, Worker: o.Worker, Env: o.Env}}
+		e := &realServers{lease: lease, out: o.Out, pool: o.Pool, options: clients.Options{Log: o.Log, Worker: o.Worker, Env: o.Env}}
 		if name == "external" {
 			e.yours = cmp.Or(o.Yours, new(endpoints.Servers))
 		}

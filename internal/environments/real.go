@@ -28,6 +28,7 @@ type realServers struct {
 	lease   time.Duration // 0: that of the layout
 	out     *outdir.Dir
 	options clients.Options
+	pool    *Pool
 	yours   *endpoints.Servers // nil: containers
 }
 
@@ -87,7 +88,7 @@ func (e *realServers) Execute(ctx context.Context, plan *harness.Plan, name stri
 			}
 		}
 	}
-	open := docker.Opener(ctx, e.options)
+	open := docker.Opener(ctx, e.options, e.pool)
 	if e.yours != nil {
 		open = external.Opener(ctx, e.yours, e.options)
 	}

@@ -29,6 +29,7 @@ type Setup struct {
 	Worker, Env []string           // the command of a client's process, and what is added to its environment
 	Log         io.Writer          // for people
 	Say         func(format string, args ...any)
+	Cleanup     func(func()) // calls a function at the end of the test
 }
 
 var real *Real
