@@ -105,12 +105,12 @@ func (e *Environment) Close() error {
 }
 
 func (e *Environment) remove() error {
-	e.Interrupt()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Ctx), removeLimit)
-	defer cancel()
 	if e.engine != nil && e.Ctx.Err() != nil {
 		e.engine.pool = nil // somebody waits for the end
 	}
+	e.Interrupt()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Ctx), removeLimit)
+	defer cancel()
 	for _, s := range e.servers() {
 		if s.gate.wasPaused(time.Now()) {
 			s.silence() // tasks that wait for it would wait forever

@@ -156,6 +156,28 @@ func EndServer(ctx context.Context, p *Environment, name string, anew bool) erro
 // Interrupt ends p like the end of its context.
 func Interrupt(p *Environment) { p.Clients.Interrupt() }
 
+// boxed is a server in a container.
+type boxed interface {
+	containerID() string
+	sh(ctx context.Context, script string) error
+}
+
+func (b *box) containerID() string { return b.container.id }
+
+// Containers returns the containers of the servers that keep locks, by their names.
+func Containers(p *Environment) map[string]string {
+	ids := map[string]string{}
+	for name, m := range p.machines {
+		ids[name] = m.(boxed).containerID()
+	}
+	return ids
+}
+
+// RunIn runs a script in the container of a server.
+func RunIn(p *Environment, server, script string) error {
+	return p.machines[server].(boxed).sh(p.Ctx, script)
+}
+
 // Left returns the servers of a closed environment whose containers still exist.
 func Left(ctx context.Context, p *Environment) (names []string, err error) {
 	e, err := open(ctx)
@@ -163,16 +185,7 @@ func Left(ctx context.Context, p *Environment) (names []string, err error) {
 		return nil, err
 	}
 	defer e.close()
-	ids := map[string]string{}
-	for _, s := range p.servers() {
-		ids[s.name] = s.container.id
-	}
-	if p.mysql != nil {
-		for _, s := range p.mysql.servers {
-			ids[s.name] = s.container.id
-		}
-	}
-	for name, id := range ids {
+	for name, id := range Containers(p) {
 		_, err := e.api.ContainerInspect(ctx, id, dockerapi.ContainerInspectOptions{})
 		if !errdefs.IsNotFound(err) {
 			names = append(names, fmt.Sprint(name, " ", err))
