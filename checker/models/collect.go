@@ -129,7 +129,7 @@ func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 			return
 		}
 		if m.open {
-			j.doubt(p, pos, e.F)
+			j.doubt(p, j.holds[m.hold].lock, pos, e.F)
 			j.waver(m.hold)
 		}
 		if m.open && j.model.rule.leases { // the hold may end sooner by it

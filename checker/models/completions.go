@@ -147,7 +147,7 @@ func (j *Judge) confirmed(id, by, call, pos int32) {
 		return
 	}
 	if p.means.open {
-		j.doubt(p, call, history.Extend)
+		j.doubt(p, h.lock, call, history.Extend)
 		j.waver(id)
 	}
 	j.told(id, pos, p.means.open)

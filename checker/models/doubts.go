@@ -79,7 +79,7 @@ func (j *Judge) settle(p *proc, effect, ends bool) {
 	hand := j.hand(p.client, p.lock)
 	hand.open--
 	if effect {
-		j.doubt(p, p.call, p.f)
+		j.doubt(p, p.lock, p.call, p.f)
 		hand.marked = true
 	}
 	if ends {
@@ -107,8 +107,8 @@ func (j *Judge) mark(h *hand, pos int32) {
 }
 
 // doubt keeps, for each lock, the first operation that may be about several grants.
-func (j *Judge) doubt(p *proc, pos int32, f string) {
-	l := &j.locks[p.lock]
+func (j *Judge) doubt(p *proc, lock, pos int32, f string) {
+	l := &j.locks[lock]
 	if !slices.Contains(l.unclear, p.client) {
 		l.unclear = append(l.unclear, p.client)
 	}

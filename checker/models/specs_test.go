@@ -1570,6 +1570,12 @@ var modelSpecs = []modelSpec{
 		c2 acquire ok grant=4 until=12 at=11
 		c1' extend grant=1 at=27
 		c1' extend ok grant=1 until=33 at=28`, "valid"},
+	{"rw-mutex semaphore=1 owner-mutex", "a valid that may be about two acquires leaves a choice, whichever lock came first", `
+		c1 acquire lock=a
+		c2 acquire lock=b
+		c2' acquire lock=b
+		c2'' valid lock=b
+		c2' acquire ok lock=b`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
