@@ -26,6 +26,7 @@ type procState struct {
 	open   struct { // the open invoke; F is "" without one
 		f, lock string
 		grant   int
+		over    bool // of an acquire: another process released its grant
 	}
 	grants map[string][]heldGrant // by lock; the innermost last
 	mixed  map[string]bool        // by lock: another process of its client released one of its grants, perhaps
@@ -155,7 +156,7 @@ func (p *procState) invoke(e *Entry) {
 			e.Grant = p.innermostGrant(e.Lock)
 		}
 	}
-	p.open.f, p.open.lock, p.open.grant = e.F, e.Lock, e.Grant
+	p.open.f, p.open.lock, p.open.grant, p.open.over = e.F, e.Lock, e.Grant, false
 }
 
 func (f *filler) complete(p *procState, e *Entry) error {
@@ -175,6 +176,7 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		delete(f.away, e.Grant)
 		for _, q := range f.present[p.client] {
 			q.drop(e.Lock, e.Grant)
+			q.open.over = q.open.over || q.open.grant == e.Grant
 		}
 	case e.F == Release:
 		p.drop(e.Lock, e.Grant)
@@ -205,6 +207,9 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		return err
 	}
 	f.fresh = max(f.fresh, e.Grant)
+	if p.open.over {
+		return nil
+	}
 	if p.grants == nil {
 		p.grants = map[string][]heldGrant{}
 	}

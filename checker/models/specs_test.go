@@ -1576,6 +1576,14 @@ var modelSpecs = []modelSpec{
 		c2' acquire lock=b
 		c2'' valid lock=b
 		c2' acquire ok lock=b`, "valid"},
+	{"rw-mutex rw-mutex+read semaphore=1+read reentrant-mutex+read", "a grant that was released before its answer came is not meant later", `
+		c3 acquire
+		c3' acquire grant=7
+		c3'' release grant=7
+		c3'' release ok grant=7
+		c3' acquire ok grant=7
+		c3' release
+		c3' release ok`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
