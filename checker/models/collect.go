@@ -169,8 +169,10 @@ func (j *Judge) nemesis(pos int32, e *history.Entry) {
 	}
 	if on, from := j.kills.Add(int(pos), e); len(on) > 0 { // all their lines since then are of the life that ended
 		j.die(on, int32(from), false)
+		j.killed(on, int32(from))
 	}
 	if f := faults.InHistory(e.F); f.Ends {
+		j.began[pos] = int32(len(j.holds))
 		j.die(e.On, pos, e.F == history.Exit)
 	}
 }

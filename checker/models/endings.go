@@ -255,3 +255,14 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 		}
 	}
 }
+
+// killed notes that a kill whose first line is at from may have ended what its clients
+// asked for after that line, and released before the second one.
+func (j *Judge) killed(names []string, from int32) {
+	for id := j.began[from]; id < int32(len(j.holds)); id++ {
+		h := &j.holds[id]
+		if h.call > from && h.gone != never && slices.Contains(names, j.clients[j.procs[h.proc].client].name) {
+			j.cease(id, from)
+		}
+	}
+}

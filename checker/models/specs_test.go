@@ -1584,6 +1584,24 @@ var modelSpecs = []modelSpec{
 		c3' acquire ok grant=7
 		c3' release
 		c3' release ok`, "valid"},
+	{"rw-mutex owner-mutex mutex reentrant-mutex lease", "a release may confirm a kill, also if its acquire came after the first line of it", `
+		c2 acquire at=1
+		nemesis kill on=c1
+		c1 acquire
+		c1 acquire ok grant=4 until=9
+		c2 acquire ok grant=6 until=9
+		c1 release grant=4
+		c1 release ok grant=4
+		nemesis kill-done on=c1`, "valid"},
+	{"owner-mutex reentrant-mutex", "but not the end of what its client got after the kill", `
+		c2 acquire
+		nemesis kill on=c1
+		nemesis kill-done on=c1
+		c1 acquire
+		c1 acquire ok grant=4
+		c2 acquire ok grant=6
+		c1 release grant=4
+		c1 release ok grant=4`, `violated 5,6,7: c1 held the lock from line 5 to line 7, and c2 was granted it in line 6.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
