@@ -188,21 +188,25 @@ func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 		}
 	}
 	for _, p := range j.clients[hand.client].asking {
-		if q := &j.procs[p]; q.first == owner && q.lock == hand.lock && q.joint == 0 {
+		if q := &j.procs[p]; q.first == owner && q.lock == hand.lock && q.joint == 0 && !j.gone(q.hold) {
 			q.joint = int32(len(j.losses))
 		}
 	}
 	return found
 }
 
-// strike notes that the holds that processes ask for may end at pos, once granted.
+// strike notes that the holds that processes ask for may end at pos, once granted, but
+// for those that were released already.
 func (j *Judge) strike(procs []int32, pos int32) {
 	for _, p := range procs {
-		if at := &j.procs[p].struck; *at == none || pos < *at {
-			*at = pos
+		if q := &j.procs[p]; !j.gone(q.hold) && (q.struck == none || pos < q.struck) {
+			q.struck = pos
 		}
 	}
 }
+
+// gone reports whether a release of hold id was ok.
+func (j *Judge) gone(id int32) bool { return id != none && j.holds[id].gone != never }
 
 // early ends a hold that may have been granted, and ended, before its acquire of p was
 // answered. If its token is that of an entry that was lost by then, it rested on it, and
@@ -242,7 +246,7 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 			// A hold that seemed to end later, by a release that the recorder wrote,
 			// ended then.
 			for _, h := range j.hands[i].unsure {
-				if l := j.holds[h].joint; l == 0 || j.losses[l-1].told > at { // else it goes with its entry
+				if l := j.holds[h].joint; j.holds[h].uncertain() && (l == 0 || j.losses[l-1].told > at) { // else it goes with its entry
 					j.cease(h, at)
 				}
 			}
@@ -261,7 +265,7 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 func (j *Judge) killed(names []string, from int32) {
 	for id := j.began[from]; id < int32(len(j.holds)); id++ {
 		h := &j.holds[id]
-		if h.call > from && h.gone != never && slices.Contains(names, j.clients[j.procs[h.proc].client].name) {
+		if h.call > from && j.gone(id) && slices.Contains(names, j.clients[j.procs[h.proc].client].name) {
 			j.cease(id, from)
 		}
 	}

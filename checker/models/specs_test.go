@@ -1602,6 +1602,29 @@ var modelSpecs = []modelSpec{
 		c2 acquire ok grant=6
 		c1 release grant=4
 		c1 release ok grant=4`, `violated 5,6,7: c1 held the lock from line 5 to line 7, and c2 was granted it in line 6.`},
+	{"rw-mutex owner-mutex reentrant-mutex=1", "a release in a pause does not confirm the end in that pause, even if its acquire had no answer", unanswered + `
+		nemesis pause on=c1
+		c2 acquire
+		c2 acquire ok
+		c1' release
+		c1' release ok
+		nemesis kill on=c1`, `violated 5,6,7: c1 (process 1) had the lock at some moment from line 6 to line 7, but c2 held the lock from line 5 on.`},
+	{"rw-mutex owner-mutex reentrant-mutex=1", "nor if its acquire is still open", `
+		c1 acquire
+		nemesis pause on=c1
+		c2 acquire
+		c2 acquire ok
+		c1' release
+		c1' release ok
+		nemesis kill on=c1`, `violated 4,5,6: c1 (process 1) had the lock at some moment from line 5 to line 6, but c2 held the lock from line 4 on.`},
+	{"reentrant-mutex", "nor if it is one of several grants of the process", named + `
+		c1 acquire grant=2
+		nemesis pause on=c1
+		c2 acquire
+		c2 acquire ok grant=3
+		c1' release grant=2
+		c1' release ok grant=2
+		nemesis kill on=c1`, `violated 6,7,8: c1 (process 1) had the lock at some moment from line 7 to line 8, but c2 held the lock from line 6 on.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
