@@ -173,6 +173,15 @@ func TestWhichGrantALineMeans(t *testing.T) {
 {"client":"c1","process":1,"type":"ok","f":"acquire"}
 {"client":"c1","process":1,"type":"invoke","f":"release"}
 `, []int{7, 7, 7, 7, 0}},
+		{"a process has got what another one has shown", `
+{"client":"c1","process":1,"type":"invoke","f":"acquire","grant":1}
+{"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"client":"c1","process":2,"type":"invoke","f":"acquire","grant":2}
+{"client":"c1","process":1,"type":"event","f":"valid","grant":2}
+{"client":"c1","process":1,"type":"event","f":"lost"}
+{"client":"c1","process":2,"type":"info","f":"acquire"}
+{"client":"c1","process":3,"type":"invoke","f":"release"}
+`, []int{1, 1, 2, 2, 1, 2, 2}},
 		{"a new grant has a number that no line named", `
 {"client":"c1","process":1,"type":"invoke","f":"acquire","grant":1}
 {"client":"c1","process":1,"type":"info","f":"acquire"}

@@ -27,6 +27,7 @@ type procState struct {
 		f, lock string
 		grant   int
 		over    bool // of an acquire: another process released its grant
+		shown   bool // of an acquire: a line has shown that it was granted
 	}
 	grants map[string][]heldGrant // by lock; the innermost last
 	mixed  map[string]bool        // by lock: another process of its client released one of its grants, perhaps
@@ -80,7 +81,7 @@ func (f *filler) entry(e *Entry, given Given) error {
 		case Lost:
 			p.lose(e.Lock, e.Grant)
 		case Valid:
-			p.show(e.Lock, e.Grant)
+			f.show(p, e.Lock, e.Grant)
 		}
 	default:
 		return f.complete(p, e)
@@ -137,9 +138,11 @@ func (f *filler) elsewhere(p *procState, e *Entry) {
 		}
 		f.away[e.Grant] = true
 	}
-	given := slices.ContainsFunc(f.present[p.client], func(q *procState) bool { return q.has(e.Lock, e.Grant) })
+	given := slices.ContainsFunc(f.present[p.client], func(q *procState) bool {
+		return q.has(e.Lock, e.Grant) || e.Grant != 0 && q.asks(e.Lock) && q.open.grant == e.Grant
+	})
 	for _, q := range f.present[p.client] {
-		asks := !given && q.open.lock == e.Lock && (q.open.f == Acquire || q.open.f == Try)
+		asks := !given && q.asks(e.Lock)
 		if may := asks && q.open.grant == 0 || e.Grant == 0 && (asks || len(q.grants[e.Lock]) > 0); q != p && may {
 			q.mix(e.Lock)
 		}
@@ -156,7 +159,8 @@ func (p *procState) invoke(e *Entry) {
 			e.Grant = p.innermostGrant(e.Lock)
 		}
 	}
-	p.open.f, p.open.lock, p.open.grant, p.open.over = e.F, e.Lock, e.Grant, false
+	p.open.f, p.open.lock, p.open.grant = e.F, e.Lock, e.Grant
+	p.open.over, p.open.shown = false, false
 }
 
 func (f *filler) complete(p *procState, e *Entry) error {
@@ -183,7 +187,7 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	case e.F == Extend && e.Type == OK && e.Grant == 0:
 		e.Grant = p.innermostGrant(e.Lock)
 	case e.F == Extend && e.Type == OK:
-		p.show(e.Lock, e.Grant)
+		f.show(p, e.Lock, e.Grant)
 	case e.F == Extend && e.Type == Fail && (e.Error == ErrLost || e.Error == ErrNotHeld):
 		p.lose(e.Lock, e.Grant)
 	}
@@ -213,7 +217,7 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	if p.grants == nil {
 		p.grants = map[string][]heldGrant{}
 	}
-	p.grants[e.Lock] = append(p.grants[e.Lock], heldGrant{grant: e.Grant, doubt: e.Type == Info})
+	p.grants[e.Lock] = append(p.grants[e.Lock], heldGrant{grant: e.Grant, doubt: e.Type == Info && !p.open.shown})
 	return nil
 }
 
@@ -266,17 +270,33 @@ func (p *procState) lose(lock string, n int) {
 	}
 }
 
-// show notes that a line has shown that the process has grant n of lock. If that is the name
-// of none of its acquires, it is for the judge to say which of them it belongs to.
-func (p *procState) show(lock string, n int) {
-	list := p.grants[lock]
-	i := slices.IndexFunc(list, func(h heldGrant) bool { return h.grant == n })
-	switch {
-	case i >= 0:
-		list[i].doubt = false
-	case n != 0:
+// show notes that a line of p has shown that its client has grant n of lock. If that is the
+// name of none of its acquires, it is for the judge to say which of them it belongs to.
+func (f *filler) show(p *procState, lock string, n int) {
+	found := n == 0 || p.show(lock, n)
+	for _, q := range f.present[p.client] {
+		found = found || q.show(lock, n)
+	}
+	if !found {
 		p.mix(lock)
 	}
+}
+
+// show notes the same for the process that acquired grant n, and reports whether p is it.
+func (p *procState) show(lock string, n int) bool {
+	list := p.grants[lock]
+	i := slices.IndexFunc(list, func(h heldGrant) bool { return h.grant == n })
+	if i >= 0 {
+		list[i].doubt = false
+	}
+	asks := p.asks(lock) && p.open.grant == n
+	p.open.shown = p.open.shown || asks
+	return i >= 0 || asks
+}
+
+// asks reports whether the process has an open acquire of lock.
+func (p *procState) asks(lock string) bool {
+	return p.open.lock == lock && (p.open.f == Acquire || p.open.f == Try)
 }
 
 // mix notes that for the process it is open which of the grants of lock are left.

@@ -1625,6 +1625,13 @@ var modelSpecs = []modelSpec{
 		c1' release grant=2
 		c1' release ok grant=2
 		nemesis kill on=c1`, `violated 6,7,8: c1 (process 1) had the lock at some moment from line 7 to line 8, but c2 held the lock from line 6 on.`},
+	{"owner-mutex+read semaphore=1+read", "a valid with the name of another process's grant leaves the loss of the own one clear", named + `
+		c1' lost
+		c1'' acquire grant=2
+		c1 valid grant=2
+		c1 lost
+		c3 acquire
+		c3 acquire ok grant=4`, `violated 5,8: c1 (process 3) held the lock from line 5 on, and c3 was granted it in line 8.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
