@@ -49,7 +49,7 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
   The loss of an acquire without an answer may do the same, because its process may have got it, and then all that it holds is the same entry.
   A process holds a grant if an ok, or a line ` + "`" + `valid` + "`" + `, has confirmed it, no release of it had an ok or no answer, and no earlier loss or death ended it.
   A grant that was lost with its entry is not lost a second time.
-- Events of a grant come after its answer, so a line ` + "`" + `lost` + "`" + ` or ` + "`" + `valid` + "`" + ` is about no open acquire of its own process. A reentrant lock is the exception for losses: an acquire of the same process that has no answer when the entry is lost
+- Events of a grant come after its answer, so a line ` + "`" + `lost` + "`" + ` or ` + "`" + `valid` + "`" + ` is about no open acquire of its own process, unless the invoke of the acquire names the grant that the line names. A reentrant lock is the exception for losses: an acquire of the same process that has no answer when the entry is lost
   may have been granted before, and lost with the entry. From the loss on it may be over, whatever its answer says. If its answer has the token of that entry, it used the entry: it was granted before the entry was lost, and ends together with all other holds of the entry.
   The entry may also be that of a grant that the process may have, such as an acquire without an answer. If its process has nothing else of the lock, the loss is not about the open acquire.
 - A loss may come during an open release that may be about the same grant, of its process or of another one of its client. Then the loss may be about more: of a reentrant lock about all that the process holds,

@@ -92,8 +92,8 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	if hand.doubtful() {
 		j.mark(hand, pos)
 	}
-	asks := none // the hold that the process asks for
-	if p := &j.procs[id]; p.f == history.Acquire || p.f == history.Try {
+	asks := none // the hold that the process asks for, unless it lost that by the name by which it asked
+	if p := &j.procs[id]; (p.f == history.Acquire || p.f == history.Try) && (p.hold != m.hold || p.hold != none && !j.holds[p.hold].named) {
 		asks = p.hold
 	}
 	switch {

@@ -1632,6 +1632,32 @@ var modelSpecs = []modelSpec{
 		c1 lost
 		c3 acquire
 		c3 acquire ok grant=4`, `violated 5,8: c1 (process 3) held the lock from line 5 on, and c3 was granted it in line 8.`},
+	{"owner-mutex owner-mutex+read semaphore=1+read reentrant-mutex+read", "a process may lose what it asks for, if it asked by that name", `
+		c1 acquire grant=7
+		c1 lost grant=7
+		c1 acquire ok grant=7
+		c2 acquire
+		c2 acquire ok grant=8`, "valid"},
+	{"owner-mutex+read reentrant-mutex+read", "also if a line had shown that it has it", `
+		c1 acquire grant=7
+		c1 valid grant=7
+		c1 lost grant=7
+		c1 acquire ok grant=7
+		c2 acquire
+		c2 acquire ok grant=8`, "valid"},
+	{"owner-mutex reentrant-mutex", "and a line shows that it has what it asked for by that name", `
+		c1 acquire grant=7
+		c1 valid grant=7
+		c2 acquire
+		c2 acquire ok grant=8`, `violated 2,4: c1 held the lock from line 2 on, and c2 was granted it in line 4.`},
+	{"reentrant-mutex reentrant-mutex+read", "a process that ended with an info is continued also after its client was killed", named + `
+		c1 extend grant=1
+		c1 extend info grant=1
+		nemesis kill on=c1
+		c1' acquire
+		c1' acquire ok grant=2
+		c1' extend grant=1
+		c1' extend ok grant=1`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
