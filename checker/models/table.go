@@ -115,7 +115,7 @@ var table = [...]Model{
 	{
 		Name:   "fenced-register",
 		State:  "a value, and the largest token that was accepted",
-		Rules:  "As register; an access is accepted if its token is not smaller than any accepted before, and refused as stale (a fail with the error stale-token) if it is. Its token is in its answer, or in its invoke, or it is that of the grant that it names. Any other fail shows nothing.",
+		Rules:  "As register; an access is accepted if its token is not smaller than any accepted before, and refused as stale (a fail with the error stale-token) if it is. Its token is in its answer, or in its invoke, or it is that of the grant that it names; if it names none, that of the last grant that its process has got and that is not released. An access without any token may be accepted or refused at any time, and is no reason to refuse another. Any other fail shows nothing.",
 		Source: "Kleppmann, How to do distributed locking (2016), with the storage that checks tokens",
 		Exact: "Accepted accesses follow their tokens. Where those of each token do not overlap (one holder does one thing at a time) their order is forced: each gets the earliest instant that its invoke and the one before it allow, which is best for all that follow and for refusals, which need a larger token before them. " +
 			"Otherwise, or where an access has no token, or only an indeterminate one could explain a refusal or a value, Porcupine decides.",
