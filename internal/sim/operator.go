@@ -3,10 +3,10 @@ package sim
 import (
 	"cmp"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql"
 	"github.com/lockcheck/lockcheck/internal/stores/mysql/model"
 	"github.com/lockcheck/lockcheck/internal/stores/redis"
@@ -28,7 +28,7 @@ func (w *World) RemoveEntry(name string, nth int) error {
 	case s.database != nil:
 		s.database.removeEntry(nth)
 	default:
-		if key, ok := chosen(byAge(s.lockEntries(s.redis.Entries)), nth); ok {
+		if key, ok := env.NthEntry(s.lockEntries(s.redis.Entries), nth); ok {
 			s.redis.Apply(s.wall(), operator, redis.Command{Verb: redis.Del, Key: key})
 			s.reportEffects()
 		}
@@ -36,25 +36,10 @@ func (w *World) RemoveEntry(name string, nth int) error {
 	return nil
 }
 
-// chosen returns the nth entry of a list, which begins again after its last one.
-func chosen[T any](list []T, nth int) (entry T, ok bool) {
-	if len(list) == 0 {
-		return entry, false
-	}
-	return list[nth%len(list)], true
-}
-
-// byAge returns the names of entries in the order of the acquires that made them.
-func byAge(makers map[string]int) []string {
-	return slices.SortedFunc(maps.Keys(makers), func(a, b string) int {
-		return cmp.Or(cmp.Compare(makers[a], makers[b]), strings.Compare(a, b))
-	})
-}
-
 // removeEntry deletes a node, but not the session of its client, at the request of an
 // operator whose session is with x.
 func (e *ensemble) removeEntry(x *member, nth int) {
-	path, ok := chosen(byAge(e.entries), nth)
+	path, ok := env.NthEntry(e.entries, nth)
 	if !ok || !x.serves || e.leader == nil || !e.leader.server.runs() {
 		return
 	}
@@ -66,15 +51,15 @@ func (e *ensemble) removeEntry(x *member, nth int) {
 // removeEntry deletes a row with a grant, or kills the connection whose session keeps
 // an entry. A DELETE waits for the row's lock like any other.
 func (d *database) removeEntry(nth int) {
-	x, ok := chosen(slices.SortedFunc(d.ofLocks(), func(a, b model.Entry) int {
+	list := slices.SortedFunc(d.ofLocks(), func(a, b model.Entry) int { // several may have locked one gap
 		return cmp.Or(cmp.Compare(a.Maker, b.Maker), strings.Compare(a.Name, b.Name))
-	}), nth)
-	switch {
-	case !ok:
+	})
+	if len(list) == 0 {
 		return
-	case x.Session != 0:
+	}
+	if x := list[nth%len(list)]; x.Session != 0 {
 		d.model.Kill(d.clock(), x.Session)
-	default:
+	} else {
 		session := d.model.Connect(d.clock())
 		d.model.Do(d.clock(), session, operator, mysql.Command{
 			Verb: mysql.Delete, Where: mysql.ID, Match: mysql.Row{ID: x.Row}, Means: mysql.Frees,
