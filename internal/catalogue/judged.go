@@ -24,8 +24,8 @@ func Judged(id string, p checker.Property, place string, tokens bool) error {
 		return fmt.Errorf("fairness is of locks that promise order, and %s promises none: leave it out, or promise liveness", id)
 	case p == checker.LeaseExclusion && !leased:
 		return fmt.Errorf("lease-exclusion is of grants that say how long they last, and those of %s do not: promise exclusion instead", id)
-	case ofServers && !leased && lock.Store == StoreMySQL && place == "docker":
-		return fmt.Errorf("%s is judged by what becomes of rows, and on docker no row says who holds %s: leave it out, or run it in sim", p, id)
+	case ofServers && lock.Hidden() && place == "docker":
+		return fmt.Errorf("%s is judged by what becomes of entries, and on docker no server shows those of %s: leave it out, or run it in sim", p, id)
 	}
 	return nil
 }

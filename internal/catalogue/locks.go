@@ -43,6 +43,9 @@ type Lock struct {
 	// own process.
 	Together int
 
+	// Named: it is a named lock of MySQL (GET_LOCK), which a connection keeps.
+	Named bool
+
 	// Own: a user brings it in Go, and nobody knows what its entries are called.
 	Own bool
 
@@ -110,6 +113,13 @@ func (l *Lock) Strikes(f faults.Fault, place string) error {
 		return fmt.Errorf("%s needs %s: under libfaketime a JVM is too slow for the sessions of %s, which go by another clock", f.Name, f.Need, l.ID)
 	}
 	return nil
+}
+
+// Hidden reports whether real servers do not show the entries of the lock. MySQL does not
+// say who has locked a row, and clients with a common pool share its connections. A user's
+// lock may keep anything in MySQL. A worker's is hidden until the worker declares its entries.
+func (l *Lock) Hidden() bool {
+	return l.Store == StoreMySQL && l.Lease == LeaseSession && (!l.Named || l.Together > 0)
 }
 
 // Takes returns an error that says why the clients of a workload cannot use the lock,

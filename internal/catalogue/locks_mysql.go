@@ -50,6 +50,7 @@ var mysqlLocks = []Lock{
 		Lease:   LeaseSession,
 		Store:   StoreMySQL,
 		Options: []string{"token", "wait-timeout"},
+		Named:   true,
 		New:     mysqlLock(mysqllocks.NewGetLock),
 	},
 	{
@@ -62,6 +63,7 @@ var mysqlLocks = []Lock{
 		Store:    StoreMySQL,
 		Options:  []string{"token"},
 		Together: 2,
+		Named:    true,
 		New:      mysqlLock(mysqllocks.NewGetLockPool),
 	},
 	{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/clients"
+	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
 // LeaseOf returns the default T. A replica must replace a master within a part of T:
@@ -189,8 +190,11 @@ func (e *Environment) newPrimary(image string) error {
 	x.cut, x.isolated = func() { e.Cut(x) }, e.isCut
 	x.ctx, x.stop = context.WithCancel(e.Ctx)
 	x.resumeLooking()
-	if l := e.Cfg.Lock.Lease; l != catalogue.LeaseFixed && l != catalogue.LeaseRenewed {
-		x.rows.dropped = true // the lock's entries are no rows
+	switch lock := &e.Cfg.Lock; {
+	case lock.Hidden():
+		x.rows.dropped = true
+	case lock.Named:
+		x.rows.declareNamed(worker.Names([]worker.Entry{{Name: worker.NamePlace}}, e.Cfg.Names))
 	}
 	e.mysql = x
 	for _, name := range names {

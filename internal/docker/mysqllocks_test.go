@@ -57,3 +57,18 @@ func TestPromotionsAreReportedWithoutObservedRows(t *testing.T) {
 		})
 	}
 }
+
+// A primary that comes back after a loss of power has lost the holders of named locks, and
+// its replica follows it again.
+func TestNamedLocksEndWithTheirPrimary(t *testing.T) {
+	t.Parallel()
+	w := &witness{}
+	observed(t, setup{lock: "mysql-get-lock", lease: 6 * unhurried, server: catalogue.Server{Replicas: 1}}.run(t, w, func(p *docker.Environment) {
+		acquire(t, p.Client("c1"), op(1), patience)
+		must(t, p.Stop("mysql-1", true))
+		must(t, p.Start("mysql-1"))
+		acquire(t, p.Client("c2"), op(2), patience)
+		must(t, docker.Replicates(p, "mysql-1b"))
+	}))
+	wantLines(t, w, "grant a of 1 by 1", "lose a of 1 by nobody", "grant a of 2 by 2")
+}

@@ -211,7 +211,7 @@ func (p *primary) restart(ctx context.Context, s *mysqld) error {
 func (s *mysqld) relog(ctx context.Context) error {
 	tables := []string{mysql.Table, auditTable}
 	logged := []string{mysql.Schema, auditSchema(audited{})[0]}
-	if !s.primary.rows.observes() {
+	if r := s.primary.rows; !r.observes() || r.named != nil { // nothing is audited
 		tables, logged = tables[:1], logged[:1]
 	}
 	const quietly, loudly = "SET sql_log_bin = 0", "SET sql_log_bin = 1"

@@ -210,7 +210,8 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{entry("promises: [liveness, fairness]"), []string{"4:26: fairness is of locks that promise order, and redis-set-lua promises none: leave it out, or promise liveness"}},
 		{entry("promises: fairness"), []string{"4:15: fairness is of locks that promise order"}},
 		{"lockcheck: 1\nlocks: [{lock: zk-recipe, promises: lease-exclusion}]", []string{"2:37: lease-exclusion is of grants that say how long they last, and those of zk-recipe do not: promise exclusion instead"}},
-		{"lockcheck: 1\nlocks: [{lock: mysql-get-lock, on: docker, promises: [ownership]}]", []string{"2:55: ownership is judged by what becomes of rows, and on docker"}},
+		{"lockcheck: 1\nlocks: [{lock: mysql-for-update, on: docker, promises: [ownership]}]", []string{"2:57: ownership is judged by what becomes of entries, and on docker"}},
+		{"lockcheck: 1\nlocks: [{lock: mysql-get-lock, on: docker, promises: [ownership]}]", nil},
 		{worker("promises: [exclusion, answers]"), nil}, // it may declare its entries
 		{entry("faults: none", "faults-per-run: 2"), []string{"5:21: faults-per-run needs a fault, but faults is none"}},
 		{entry("faults: [none]", "mix: false"), []string{"5:10: mix needs a fault"}},
