@@ -158,6 +158,9 @@ var real = map[string]func(*testing.T){
 	"forgetful": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), forgetful, lockcheck.Promise("exclusion"), lockcheck.Faults("kill"))
 	},
+	"operator": func(t *testing.T) {
+		lockcheck.Test(t, lockcheck.Redis(1), owned, lockcheck.Promise("exclusion"), lockcheck.Faults("entry-lost"))
+	},
 	"nodes": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(3), last, lockcheck.Promise("ownership", "answers"), lockcheck.Faults("kill-connection"))
 	},
@@ -196,7 +199,7 @@ func realCommand(dir, name string, flags ...string) *exec.Cmd {
 // Real servers confirm what a lock does wrong, with the test that says so in virtual
 // time. Time is real, so one of a few runs must do.
 func TestRealServersConfirmViolations(t *testing.T) {
-	for _, name := range []string{"redis", "zookeeper", "mysql", "forgetful"} {
+	for _, name := range []string{"redis", "zookeeper", "mysql", "forgetful", "operator"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dockertest.Require(t)

@@ -9,7 +9,6 @@ var entryLost = Fault{
 	Name:     "entry-lost",
 	Does:     "an operator or a script removes one entry of a lock from a server, and no client is told; all leaves this fault out",
 	On:       OnServer,
-	Need:     NeedOperator,
 	Operator: true,
 	Once:     true,
 	Words: Words{

@@ -54,7 +54,6 @@ const (
 	NeedReplicas    Need = "servers with replicas"
 	NeedSessions    Need = "a server that keeps sessions, which others can close"
 	NeedMemory      Need = "a server that evicts what it has no room for"
-	NeedOperator    Need = "simulated servers, on which an operator can act"
 
 	// NeedServers is what every fault of servers and sessions needs.
 	NeedServers Need = "servers that lockcheck starts itself: it never stops, slows or changes yours"
@@ -114,7 +113,7 @@ func Offers(place string, own bool) []Need {
 		has = append(has, NeedClientClock)
 	}
 	if place == "sim" {
-		has = append(has, NeedRate, NeedOperator)
+		has = append(has, NeedRate)
 	}
 	return has
 }

@@ -286,7 +286,7 @@ func TestEveryFaultHasWords(t *testing.T) {
 
 func TestAvailable(t *testing.T) {
 	for _, f := range faults.All() {
-		if err := f.Available([]faults.Need{faults.NeedClock, faults.NeedStop, faults.NeedRate, faults.NeedClientClock, faults.NeedReplicas, faults.NeedSessions, faults.NeedMemory, faults.NeedOperator, faults.NeedServers}); err != nil {
+		if err := f.Available([]faults.Need{faults.NeedClock, faults.NeedStop, faults.NeedRate, faults.NeedClientClock, faults.NeedReplicas, faults.NeedSessions, faults.NeedMemory, faults.NeedServers}); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 		server := f.On == faults.OnServer || f.On == faults.OnServers

@@ -150,3 +150,24 @@ func TestScaledChangesTimesAndNothingElse(t *testing.T) {
 		}
 	}
 }
+
+// On real servers an operator needs entries that the servers show, or that a worker declares.
+func TestLocksThatAnOperatorCannotSee(t *testing.T) {
+	t.Parallel()
+	f, _ := faults.Find("entry-lost")
+	var hidden []string
+	for _, l := range catalogue.Locks {
+		if l.Strikes(f, "docker") != nil {
+			hidden = append(hidden, l.ID)
+		}
+		if err := l.Strikes(f, "sim"); err != nil {
+			t.Errorf("%s in sim: %v", l.ID, err)
+		}
+	}
+	if want := []string{"mysql-get-lock-pool", "mysql-for-update"}; !slices.Equal(hidden, want) {
+		t.Errorf("hidden are %q, want %q", hidden, want)
+	}
+	if worker, err := catalogue.WorkerLock("worker", "mysql"); err != nil || worker.Strikes(f, "docker") != nil {
+		t.Errorf("a worker may declare its entries: %v, %v", err, worker.Strikes(f, "docker"))
+	}
+}

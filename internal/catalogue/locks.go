@@ -109,8 +109,12 @@ func (l *Lock) Applies(f faults.Fault, s Server) error {
 // Strikes returns an error that says why f, though it applies to the lock, cannot
 // strike its servers in an environment, or nil if it can.
 func (l *Lock) Strikes(f faults.Fault, place string) error {
-	if l.Store == StoreZooKeeper && place == "docker" && f.Need == faults.NeedClock {
+	switch {
+	case place != "docker":
+	case l.Store == StoreZooKeeper && f.Need == faults.NeedClock:
 		return fmt.Errorf("%s needs %s: under libfaketime a JVM is too slow for the sessions of %s, which go by another clock", f.Name, f.Need, l.ID)
+	case f.Operator && l.New != nil && l.Hidden():
+		return fmt.Errorf("%s needs a server that shows the entries of locks, and a real MySQL server does not show those of %s", f.Name, l.ID)
 	}
 	return nil
 }

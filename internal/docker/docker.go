@@ -17,6 +17,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -105,7 +106,7 @@ func (e *Environment) newClients(command []string, self owner) error {
 	if err != nil {
 		return err
 	}
-	return e.declare(entries)
+	return cmp.Or(e.declare(entries), e.seesEntries())
 }
 
 // targets returns the targets of a worker, whose links have these addresses.

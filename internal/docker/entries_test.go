@@ -47,8 +47,11 @@ func TestRowsThatAWorkerDeclares(t *testing.T) {
 		does(t, p, c2, "c2", 3, "UPDATE lockcheck_lock SET owner = NULL WHERE resource = 'a'")
 		does(t, p, c1, "c1", 4, "UPDATE lockcheck_lock SET owner = 'c1' WHERE resource = 'a' AND owner IS NULL")
 		does(t, p, c2, "c2", 5, "DELETE FROM lockcheck_lock")
+		does(t, p, c1, "c1", 6, "INSERT INTO lockcheck_lock (resource, version_no, expire_time, owner) VALUES ('a', 0, 5, 'c1')")
+		must(t, p.RemoveEntry("mysql-1", 0))
 	})
-	wantLines(t, w, "grant a of 1 by 1", "takeover a of 1 by 2", "grant a of 2 by 2", "remove a of 2 by 3", "grant a of 4 by 4", "remove a of 4 by 5")
+	wantLines(t, w, "grant a of 1 by 1", "takeover a of 1 by 2", "grant a of 2 by 2", "remove a of 2 by 3", "grant a of 4 by 4", "remove a of 4 by 5",
+		"grant a of 6 by 6", "remove a of 6 by nobody")
 }
 
 // Named locks of a worker are observed, although no server reports them: who holds them is
@@ -82,11 +85,14 @@ func TestNamedLocksThatAWorkerDeclares(t *testing.T) {
 		waits.Wait()
 		must(t, p.ExpireSession("c2"))
 		asks(c1, "c1", 8, 1, get, patience.Seconds())
+		must(t, p.RemoveEntry("mysql-1", 0))
+		asks(c2, "c2", 9, 1, get, 0)
 		must(t, p.Stop("mysql-1", false))
 		must(t, p.Start("mysql-1"))
 	})
 	wantLines(t, w, "grant my-a of 1 by 1", "prolong my-a of 1 by 4", "remove my-a of 1 by 7", "grant my-a of 6 by 6",
-		"lose my-a of 6 by nobody", "grant my-a of 8 by 8", "lose my-a of 8 by nobody")
+		"lose my-a of 6 by nobody", "grant my-a of 8 by 8", "lose my-a of 8 by nobody",
+		"grant my-a of 9 by 9", "lose my-a of 9 by nobody")
 }
 
 // A worker's keys are entries if it declares them, and others are none.
@@ -98,8 +104,11 @@ func TestKeysThatAWorkerDeclares(t *testing.T) {
 		wantSaid(t, p, redis1, 1, "SET lock:a v1 NX PX 60000", "+OK")
 		wantSaid(t, p, redis1, 2, "SET a v2", "+OK")
 		wantSaid(t, p, redis1, 3, "DEL lock:a", ":1")
+		wantSaid(t, p, redis1, 4, "SET lock:a v1 NX PX 60000", "+OK")
+		must(t, p.RemoveEntry(redis1, 0))
+		wantSaid(t, p, redis1, 5, "EXISTS lock:a a", ":1")
 	})
-	wantLines(t, w, "grant lock:a of 1 by 1", "remove lock:a of 1 by 3")
+	wantLines(t, w, "grant lock:a of 1 by 1", "remove lock:a of 1 by 3", "grant lock:a of 4 by 4", "remove lock:a of 4 by nobody")
 }
 
 // The children of a declared node are entries, and so is the node itself if it is
@@ -135,8 +144,10 @@ func TestNodesThatAWorkerDeclares(t *testing.T) {
 		remove(c2, "c2", 3, "/locks/a/x")
 		create(c2, "c2", 4, "/own-a", zk.FlagEphemeral)
 		remove(c1, "c1", 5, "/own-a")
+		create(c1, "c1", 6, "/locks/a/z", zk.FlagEphemeral)
+		must(t, p.RemoveEntry("zk-2", 1))
 		must(t, p.ExpireSession("c2"))
 	})
 	wantLines(t, w, "grant /locks/a/x of 1 by 1", "grant /locks/a/y of 2 by 2", "remove /locks/a/x of 1 by 3",
-		"grant /own-a of 4 by 4", "remove /own-a of 4 by 5", "expire /locks/a/y of 2 by nobody")
+		"grant /own-a of 4 by 4", "remove /own-a of 4 by 5", "grant /locks/a/z of 6 by 6", "remove /locks/a/z of 6 by nobody", "expire /locks/a/y of 2 by nobody")
 }

@@ -54,40 +54,73 @@ func (e *ensemble) expire(s session) (ended bool, err error) {
 
 // expire reopens a session and closes it.
 func (m *member) expire(s session) error {
-	conn, err := net.DialTimeout("tcp", m.Addr, feedLimit)
+	o, err := m.open(s, feedLimit)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(feedLimit))
-	// Protocol version 0, no transaction seen, the shortest session.
-	hello := jute.AppendInt(jute.AppendLong(jute.AppendInt(nil, 0), 0), int32(2*Tick.Milliseconds()))
-	hello = jute.AppendBuffer(jute.AppendLong(hello, s.id), s.password)
-	if _, err := conn.Write(jute.AppendBuffer(nil, hello)); err != nil {
-		return err
-	}
-	r := bufio.NewReader(conn)
-	_, p, err := clients.ReadPacket(r)
-	if err != nil {
-		return err
-	}
-	if length, _ := p.Skip(4).Int(); length <= 0 {
+	defer o.conn.Close()
+	if o.session == 0 {
 		return nil // it has ended already
 	}
-	bye := jute.AppendInt(jute.AppendInt(nil, closingXid), jute.OpCloseSession)
-	if _, err := conn.Write(jute.AppendBuffer(nil, bye)); err != nil {
-		return err
+	_, err = o.ask(closingXid, jute.OpCloseSession, nil)
+	return err
+}
+
+// ownConn is our own connection to a member of an ensemble, with its session; 0: the session
+// that it was to reopen has ended.
+type ownConn struct {
+	conn    net.Conn
+	replies *bufio.Reader
+	session int64
+}
+
+// passwordLength is the length of a session's password, also of one that is to begin.
+const passwordLength = 16
+
+// closingXid is the number of a request that closes a session: no client library uses such
+// numbers.
+const closingXid = -1000
+
+// open opens a session of the shortest length, or reopens one. The member has until the
+// limit for all answers.
+func (m *member) open(s session, limit time.Duration) (*ownConn, error) {
+	conn, err := net.DialTimeout("tcp", m.Addr, feedLimit)
+	if err != nil {
+		return nil, err
+	}
+	o := &ownConn{conn: conn, replies: bufio.NewReader(conn)}
+	conn.SetDeadline(time.Now().Add(limit))
+	// Protocol version 0, no transaction seen.
+	hello := jute.AppendInt(jute.AppendLong(jute.AppendInt(nil, 0), 0), int32(2*Tick.Milliseconds()))
+	hello = jute.AppendBuffer(jute.AppendLong(hello, s.id), s.password)
+	var p jute.Packet
+	if _, err = conn.Write(jute.AppendBuffer(nil, hello)); err == nil {
+		_, p, err = clients.ReadPacket(o.replies)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	if length, rest := p.Skip(4).Int(); length > 0 {
+		o.session, _ = rest.Long()
+	}
+	return o, nil
+}
+
+// ask sends a request, and returns the number of the last transaction before its answer.
+func (o *ownConn) ask(xid, op int32, body []byte) (zxid int64, err error) {
+	request := append(jute.AppendInt(jute.AppendInt(nil, xid), op), body...)
+	if _, err := o.conn.Write(jute.AppendBuffer(nil, request)); err != nil {
+		return 0, err
 	}
 	for {
-		if _, p, err = clients.ReadPacket(r); err != nil {
-			return err
+		_, p, err := clients.ReadPacket(o.replies)
+		if err != nil {
+			return 0, err
 		}
-		if xid, _ := p.Int(); xid == closingXid {
-			return nil
+		if got, rest := p.Int(); got == xid {
+			zxid, _ = rest.Long()
+			return zxid, nil
 		}
 	}
 }
-
-// closingXid is the number of a request that closes a session from elsewhere: no client
-// library uses such numbers.
-const closingXid = -1000

@@ -58,7 +58,7 @@ func newLedger(t *testing.T, got *eventLog) *ledger {
 func TestLedger(t *testing.T) {
 	t.Parallel()
 	type step struct {
-		by      int64 // 0: the server itself; -1: unknown
+		by      int64 // 0: the server itself; -1: unknown; or operator
 		command string
 		events  string
 		script  bool
@@ -70,6 +70,7 @@ func TestLedger(t *testing.T) {
 		drops bool
 	}{
 		{"set and delete", []step{{1, "SET a v NX PX 100", "set expire", false}, {2, "DEL a", "del", false}}, []string{"grant of 1 by 1", "remove of 1 by 2"}, false},
+		{"an operator's delete", []step{{1, "SETNX a v", "set", false}, {operator, "DEL a", "del", false}, {2, "SETNX a w", "set", false}}, []string{"grant of 1 by 1", "remove of 1 by nobody", "grant of 2 by 2"}, false},
 		{"expiry", []step{{1, "SET a v PX 100", "set expire", false}, {0, "", "expired", false}, {0, "", "expired", false}}, []string{"grant of 1 by 1", "expire of 1 by nobody"}, false},
 		{"eviction", []step{{1, "SETNX a v", "set", false}, {0, "", "evicted", false}}, []string{"grant of 1 by 1", "lose of 1 by nobody"}, false},
 		{"an expiry in a second command", []step{{1, "SETNX a v", "set", false}, {1, "PEXPIRE a 100", "expire", false}}, []string{"grant of 1 by 1", "shorten of 1 by 1"}, false},

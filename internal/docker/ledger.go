@@ -93,7 +93,7 @@ func (l *ledger) apply(a act, changes []change) {
 		if l.keys.lockOf(c.key) == "" {
 			continue
 		}
-		if a.by == nil || a.by.op <= 0 {
+		if a.by == nil || unknown(a.by.op) {
 			l.dropLocked("%s changed %q outside any operation of a client", strings.Join(a.words, " "), c.key)
 			continue
 		}

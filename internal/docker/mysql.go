@@ -77,6 +77,29 @@ func (s *mysqld) each(ctx context.Context, statements ...string) error {
 	return nil
 }
 
+// kill ends connections with KILL, and returns when the server no longer lists them, or
+// serves no longer.
+func (s *mysqld) kill(ctx context.Context, sessions ...int64) error {
+	for _, id := range sessions {
+		kill := fmt.Sprintf("KILL CONNECTION %d", id)
+		var there int
+		err := await(ctx, fmt.Sprintf("connection %d ends", id), func() (bool, error) {
+			if !s.serves() {
+				return true, nil
+			}
+			err := s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ?", id).Scan(&there)
+			if err == nil && there > 0 {
+				s.db.ExecContext(ctx, kill) // it may end by itself at the same time
+			}
+			return there == 0, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // pause implements machine.
 func (s *mysqld) pause(ctx context.Context) error {
 	defer s.primary.change()()

@@ -118,7 +118,7 @@ func (n *nodes) commit(leader string, t txn) {
 			n.report(leader, history.Granted, t.path, op, op)
 		}
 	default:
-		if by := n.operationOf(t, a); by > 0 {
+		if by := n.operationOf(t, a); by != 0 {
 			n.remove(leader, history.Remove, t.path, by)
 		}
 	}
@@ -136,7 +136,7 @@ func (n *nodes) isParent(t txn) bool {
 // observed any more.
 func (n *nodes) operationOf(t txn, a ask) int64 {
 	op := n.requests[a]
-	if op <= 0 {
+	if unknown(op) {
 		n.dropLocked("%s was changed by request %d of session %#x, which belongs to no operation of a client", t.path, a.xid, a.session)
 		return 0
 	}

@@ -48,6 +48,13 @@ func TestNodes(t *testing.T) {
 			false,
 		},
 		{
+			"an operator's delete",
+			asks{{7, 1}: 1, {9, 1}: operator},
+			[]txn{create(7, 1, "/a/x"), remove(9, 1, "/a/x"), end(9), remove(9, 1, "/a/x")},
+			[]string{"grant of 1 by 1", "remove of 1 by nobody"},
+			false,
+		},
+		{
 			"a session ends by itself, with all its nodes and with no other's",
 			asks{{7, 1}: 1, {8, 1}: 2, {7, 2}: 3},
 			[]txn{create(7, 1, "/a/x"), create(8, 1, "/a/y"), create(7, 2, "/a/w"), end(7), end(7)},

@@ -3,7 +3,6 @@ package docker
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"net"
 	"slices"
 	"sync"
@@ -206,29 +205,12 @@ func (p *primary) opened(reign int, client string, session int64) {
 	p.sessions[client] = append(p.sessions[client], session)
 }
 
-// expire ends the connections of a client with KILL.
+// expire ends the connections of a client. A server that does not serve cannot end them.
 func (p *primary) expire(ctx context.Context, client string) error {
 	p.mu.Lock()
 	s, sessions := p.first, slices.Clone(p.sessions[client])
 	p.mu.Unlock()
-	if !s.serves() {
-		return nil // a server that does not serve cannot end them
-	}
-	for _, id := range sessions {
-		kill := fmt.Sprintf("KILL CONNECTION %d", id)
-		var there int
-		err := await(ctx, fmt.Sprintf("connection %d of %s ends", id, client), func() (bool, error) {
-			err := s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ?", id).Scan(&there)
-			if err == nil && there > 0 {
-				s.db.ExecContext(ctx, kill) // it may end by itself at the same time
-			}
-			return there == 0, err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.kill(ctx, sessions...)
 }
 
 // remove ends the tasks, and removes the containers.

@@ -140,7 +140,7 @@ func (r *rows) change(l auditLine) {
 	if r.of.table != "" {
 		means = meaningOf(l.before, l.after)
 	}
-	if by <= 0 {
+	if unknown(int64(by)) {
 		r.dropLocked("%q was changed on connection %d, which belongs to no operation of a client", lock, l.session)
 		return
 	}

@@ -31,6 +31,12 @@ func TestRows(t *testing.T) {
 			[]string{"grant of 10 by 10", "remove of 10 by 20"},
 			false,
 		},
+		"removed by an operator": {
+			[]auditLine{granted, {2, 6, row(1), nil}},
+			nil,
+			[]string{"grant of 10 by 10", "remove of 10 by nobody"},
+			false,
+		},
 		"another lock's": {[]auditLine{{1, 7, nil, &mysql.Row{Resource: "b"}}}, nil, nil, false},
 		"nobody's":       {[]auditLine{{1, 9, nil, row(1)}}, nil, nil, true},
 		"still there": {
@@ -63,6 +69,7 @@ func TestRows(t *testing.T) {
 			r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
 			r.addCommand(0, 7, sentCommand{op: 10, means: mysql.Grants}, true)
 			r.addCommand(0, 8, sentCommand{op: 20, means: mysql.Grants}, true)
+			r.addCommand(0, 6, sentCommand{op: operator, means: mysql.Frees}, true)
 			r.addCommand(1, 7, sentCommand{op: 30, means: mysql.Grants}, true)      // for a server that is not the primary
 			r.addCommand(0, 7, sentCommand{op: 10, means: mysql.Undeclared}, false) // the end of its transaction
 			asked := r.ask()

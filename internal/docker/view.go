@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -71,14 +72,14 @@ func (v *view) await(stop <-chan struct{}, limit <-chan time.Time, so func() boo
 	}
 }
 
-// event passes an event of an entry to the observer. by is 0 without an operation, and
+// event passes an event of an entry to the observer. by is 0 or operator without an operation of a client, and
 // text is "" or history.SessionOver. The caller holds mu, which keeps events in order.
 func (v *view) event(server, f, lock, key string, op, by int64, text string) {
 	e := history.Entry{
 		Process: history.Process{Name: server}, Type: history.Event, F: f,
 		Lock: lock, Key: key, Op: history.Some(op), Text: text,
 	}
-	if by != 0 {
+	if by > 0 {
 		e.By = history.Some(by)
 	}
 	v.observer.Server(e)
@@ -88,3 +89,10 @@ func (v *view) event(server, f, lock, key string, op, by int64, text string) {
 func promotion(server, last string) history.Entry {
 	return history.Entry{Process: history.Process{Name: server}, Type: history.Event, F: history.Promote, Text: last}
 }
+
+// operator stands for the operation of a request that an operator sends, and no client of
+// the run: its event has no "by".
+const operator = math.MinInt32
+
+// unknown reports whether a request belongs to no operation, and is not an operator's.
+func unknown(op int64) bool { return op <= 0 && op != operator }

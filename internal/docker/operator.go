@@ -1,0 +1,182 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
+)
+
+// RemoveEntry removes an entry of a lock, as an operator does who asks this server. It
+// chooses among the entries that the server has reported. It does nothing if the server is
+// down, paused or a replica, or fails to answer.
+func (e *Environment) RemoveEntry(server string, nth int) error {
+	return e.onMachine(server, func(m machine) error {
+		if err := m.removeEntry(e.Ctx, nth); err != nil {
+			e.Log.Printf("%s did not serve the operator: %v", server, err)
+		}
+		return nil
+	})
+}
+
+// seesEntries returns an error if an operator is to choose among entries that nobody
+// observes.
+func (e *Environment) seesEntries() error {
+	for _, in := range e.Cfg.Schedule {
+		if f, ok := faults.Find(in.Fault); ok && f.Operator && e.Observes() == nil {
+			return &env.ProtocolError{Misuse: in.Fault + " needs a lock whose entries lockcheck knows. A worker declares them in its answer to init: docs/worker.md"}
+		}
+	}
+	return nil
+}
+
+// removeEntry implements machine: DEL of a key.
+func (s *server) removeEntry(ctx context.Context, nth int) error {
+	f := s.current()
+	if f == nil || s.gate.wasPaused(time.Now()) {
+		return nil
+	}
+	key, ok := s.ledger.nth(nth)
+	if !ok {
+		return nil
+	}
+	c, talk, err := s.connect(ctx, "the operator", f)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	words := []string{"DEL", key}
+	sent, answered := talk.Begin(words, operator)
+	sent(nil)
+	if _, err := c.do(words...); err != nil {
+		return err
+	}
+	answered(nil)
+	return nil
+}
+
+// nth returns the key of the nth entry; ok is false if there is none.
+func (l *ledger) nth(nth int) (key string, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	makers := map[string]int64{}
+	for key, e := range l.entries {
+		makers[key] = e.op
+	}
+	key, ok = env.NthEntry(makers, nth)
+	return key, ok && !l.dropped
+}
+
+// removeEntry implements machine: it deletes a node in a session of its own, and leaves the
+// session of the node's client.
+func (m *member) removeEntry(ctx context.Context, nth int) error {
+	n := m.ensemble.nodes
+	path, ok := n.nth(nth)
+	if !ok || !m.serves() {
+		return nil
+	}
+	o, err := m.open(session{password: make([]byte, passwordLength)}, tellLimit)
+	if err != nil {
+		return err
+	}
+	defer o.conn.Close()
+	defer context.AfterFunc(ctx, func() { o.conn.Close() })()
+	const xid = 1
+	n.AddRequest(o.session, xid, operator)
+	zxid, err := o.ask(xid, jute.OpDelete, jute.AppendInt(jute.AppendBuffer(nil, path), zookeeper.AnyVersion))
+	if err != nil {
+		return err
+	}
+	n.Committed(ctx.Done(), zxid)
+	_, err = o.ask(closingXid, jute.OpCloseSession, nil)
+	return err
+}
+
+// nth returns the path of the nth entry; ok is false if there is none.
+func (n *nodes) nth(nth int) (path string, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	makers := map[string]int64{}
+	for path, node := range n.live {
+		makers[path] = node.op
+	}
+	path, ok = env.NthEntry(makers, nth)
+	return path, ok && !n.dropped
+}
+
+// removeEntry implements machine: it deletes the row with the grant, or kills the connection
+// that keeps a named lock. A DELETE waits for the row's lock like any other.
+func (s *mysqld) removeEntry(ctx context.Context, nth int) error {
+	p := s.primary
+	p.mu.Lock()
+	leads, reign := s == p.first && !p.rising, p.rows.now()
+	p.mu.Unlock()
+	name, session, of, ok := p.rows.nth(nth)
+	if !ok || !leads || !s.serves() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellLimit)
+	defer cancel()
+	var err error
+	if session != 0 {
+		err = s.kill(ctx, session)
+	} else {
+		err = s.deleteRow(ctx, of, name, func(session int64) {
+			p.rows.addCommand(reign, session, sentCommand{op: operator, means: mysql.Frees}, true)
+		})
+	}
+	if err == nil {
+		p.rows.await(ctx.Done(), reign, p.rows.ask())
+	}
+	return err
+}
+
+// nth returns the name of the nth entry, and the connection that keeps it or else the table
+// of its row; ok is false if there is none.
+func (r *rows) nth(nth int) (name string, session int64, of audited, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	makers := map[string]int{}
+	for lock, op := range r.grants {
+		if op != 0 {
+			makers[lock] = op
+		}
+	}
+	for name, n := range r.named {
+		if n.session != 0 {
+			makers[name] = n.op
+		}
+	}
+	name, ok = env.NthEntry(makers, nth)
+	if n := r.named[name]; n != nil {
+		session = n.session
+	}
+	return name, session, r.of, ok && !r.dropped
+}
+
+// deleteRow deletes the present row of a lock, on a connection that sends learns before. A
+// row that replaces it meanwhile stays.
+func (s *mysqld) deleteRow(ctx context.Context, of audited, lock string, sends func(session int64)) error {
+	found, err := rowsNow(ctx, s.db, of)
+	row, there := found[lock]
+	if err != nil || !there {
+		return err
+	}
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var session int64
+	if err := conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&session); err != nil {
+		return err
+	}
+	sends(session)
+	_, err = conn.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE %s = ? AND %s = ?", of.name(), of.column("", "resource"), of.column("", "id")), lock, row.ID)
+	return err
+}
