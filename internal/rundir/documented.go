@@ -36,7 +36,9 @@ func notes(j *harness.Judged) (list [][2]string) {
 	case c.Setup, undisturbed:
 		add("Case", c.Title+". "+c.Tells)
 		switch {
-		case len(j.Plan.Faults) == 0 && len(s.Faults) > 0 || j.Plan.Server != c.Setup.Server:
+		case j.Plan.Server != c.Setup.Server:
+			add("Fault", "None: the same clients, and numbers of nodes that do not come to their end.")
+		case len(j.Plan.Faults) == 0 && len(s.Faults) > 0:
 			add("Fault", "None: the same clients in a run without the fault of the case.")
 		case c.Remedy.None != "":
 			add("Remedy", "None to run: "+c.Remedy.None+".")
