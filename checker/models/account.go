@@ -88,6 +88,7 @@ type client struct {
 	// alive is the position after its last sign of life, which is neither an invoke
 	// nor an info (the recorder writes those), or the position where it was killed.
 	alive int32
+	died  int32 // position of its last death
 }
 
 // lines finds the line of an entry. Most entries have a line of their own, so only

@@ -165,7 +165,10 @@ func (j *Judge) effect(pos int32, e *history.Entry) {
 // nemesis processes the deaths of clients: they end the clients' holds.
 func (j *Judge) nemesis(pos int32, e *history.Entry) {
 	if killed, from := j.pauses.Add(int(pos), e); len(killed) > 0 {
-		j.die(killed, int32(from), false)
+		for _, name := range killed { // what it asked for since its death is of its next life
+			c := &j.clients[j.nameOf[name]]
+			j.perish(c, int32(from), c.died)
+		}
 	}
 	if on, from := j.kills.Add(int(pos), e); len(on) > 0 { // all their lines since then are of the life that ended
 		j.die(on, int32(from), false)

@@ -240,22 +240,35 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 			at = c.alive
 		}
 		at = min(at, int32(j.pauses.Since(name, int(pos))))
-		c.alive = max(c.alive, at)
-		j.strike(c.asking, at)
+		c.alive, c.died = max(c.alive, at), max(c.died, pos)
+		j.perish(c, at, never)
 		for _, i := range c.hands {
-			// A hold that seemed to end later, by a release that the recorder wrote,
-			// ended then.
-			for _, h := range j.hands[i].unsure {
-				if l := j.holds[h].joint; j.holds[h].uncertain() && (l == 0 || j.losses[l-1].told > at) { // else it goes with its entry
-					j.cease(h, at)
-				}
-			}
 			if hand := &j.hands[i]; j.model.rule.reentrant {
 				for _, h := range slices.Clone(hand.sure) { // all holds of one process rest on one entry
 					j.drop(hand, j.holds[h].owner, none, at, at)
 				}
 			}
 			j.drop(&j.hands[i], none, none, at, at)
+		}
+	}
+}
+
+// perish ends at a position what a client that died may have, or asks for: what it asked
+// for before another position.
+func (j *Judge) perish(c *client, at, before int32) {
+	for _, p := range c.asking {
+		if j.procs[p].call < before {
+			j.strike([]int32{p}, at)
+		}
+	}
+	for _, i := range c.hands {
+		// A hold that seemed to end later, by a release that the recorder wrote,
+		// ended then.
+		for _, id := range j.hands[i].unsure {
+			h := &j.holds[id]
+			if h.call < before && h.uncertain() && (h.joint == 0 || j.losses[h.joint-1].told > at) { // else it goes with its entry
+				j.cease(id, at)
+			}
 		}
 	}
 }

@@ -1658,6 +1658,49 @@ var modelSpecs = []modelSpec{
 		c1' acquire ok grant=2
 		c1' extend grant=1
 		c1' extend ok grant=1`, "valid"},
+	{exclusive, "a client that came back after a kill in a pause did not die again at the end of the pause", `
+		c1 acquire
+		c1 acquire fail error=held
+		nemesis pause on=c1
+		nemesis pause-end on=c1
+		nemesis kill on=c1
+		c1' acquire
+		c1' acquire ok
+		nemesis pause-end-done on=c1
+		c2 acquire
+		c2 acquire ok`, `violated 7,10: c1 (process 2) held the lock from line 7 on, and c2 was granted it in line 10.`},
+	{"owner-mutex reentrant-mutex", "nor did what it asked for since then end", unanswered + `
+		nemesis pause on=c1
+		nemesis pause-end on=c1
+		nemesis kill on=c1
+		c1' acquire
+		c1'' acquire
+		c1'' acquire ok
+		c1'' release
+		nemesis pause-end-done on=c1
+		c1' acquire ok
+		c2 acquire
+		c2 acquire ok`, `violated 11,13: c1 (process 2) held the lock from line 11 on, and c2 was granted it in line 13.`},
+	{"mutex", "nor is the lock without owners free then", `
+		nemesis pause on=c1
+		nemesis pause-end on=c1
+		nemesis kill on=c1
+		c1 acquire
+		c1 acquire ok
+		nemesis pause-end-done on=c1
+		c2 acquire
+		c2 acquire ok`, `violated 4,5,7,8: from line 4 to line 8 the lock was granted 2 times, and no release can have come between.`},
+	{"lease", "nor is its lease over", `
+		c1 acquire at=1
+		c1 acquire fail error=held
+		nemesis pause on=c1
+		nemesis pause-end on=c1
+		nemesis kill on=c1
+		c1' acquire
+		c1' acquire ok until=9
+		nemesis pause-end-done on=c1
+		c2 acquire
+		c2 acquire ok until=9`, `violated 7,10: c1 (process 2) held the lock from line 7 on (valid until 9.000 s), and c2 was granted it in line 10.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
