@@ -166,6 +166,17 @@ func TestWhichGrantALineMeans(t *testing.T) {
 {"client":"c1","process":2,"type":"ok","f":"release"}
 {"client":"c1","process":3,"type":"invoke","f":"release"}
 `, []int{0, 1, 1, 1, 1, 1, 0}},
+		{"also if another release of the grant failed meanwhile", `
+{"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"client":"c1","process":2,"type":"invoke","f":"release","grant":1}
+{"client":"c1","process":3,"type":"invoke","f":"release","grant":1}
+{"client":"c1","process":3,"type":"fail","f":"release"}
+{"client":"c1","process":1,"type":"invoke","f":"release"}
+{"client":"c1","process":1,"type":"fail","f":"release"}
+{"client":"c1","process":2,"type":"ok","f":"release"}
+{"client":"c1","process":1,"type":"invoke","f":"release"}
+`, []int{0, 1, 1, 1, 1, 1, 1, 1, 0}},
 		{"a grant that was released before its answer came is not meant later", `
 {"client":"c1","process":1,"type":"invoke","f":"acquire","grant":7}
 {"client":"c1","process":2,"type":"invoke","f":"release","grant":7}

@@ -17,7 +17,7 @@ type filler struct {
 	present map[string][]*procState // by client: its processes, but not those that another one continues
 	fresh   int                     // the largest grant so far
 	ours    grantIndex              // grants numbered here: the index of their acquire's ok
-	away    map[int]bool            // grants that a process without them is releasing
+	away    map[int]int             // by grant: how many processes without it are releasing it
 }
 
 // procState is the state of a client's process.
@@ -26,6 +26,7 @@ type procState struct {
 	open   struct { // the open invoke; F is "" without one
 		f, lock string
 		grant   int
+		away    bool // of a release: it names a grant that the process has not got
 		over    bool // of an acquire: another process released its grant
 		shown   bool // of an acquire: a line has shown that it was granted
 	}
@@ -134,9 +135,10 @@ func (f *filler) foreign(e *Entry) error {
 func (f *filler) elsewhere(p *procState, e *Entry) {
 	if e.Grant != 0 {
 		if f.away == nil {
-			f.away = map[int]bool{}
+			f.away = map[int]int{}
 		}
-		f.away[e.Grant] = true
+		p.open.away = true
+		f.away[e.Grant]++
 	}
 	given := slices.ContainsFunc(f.present[p.client], func(q *procState) bool {
 		return q.has(e.Lock, e.Grant) || e.Grant != 0 && q.asks(e.Lock) && q.open.grant == e.Grant
@@ -160,7 +162,7 @@ func (p *procState) invoke(e *Entry) {
 		}
 	}
 	p.open.f, p.open.lock, p.open.grant = e.F, e.Lock, e.Grant
-	p.open.over, p.open.shown = false, false
+	p.open.away, p.open.over, p.open.shown = false, false, false
 }
 
 func (f *filler) complete(p *procState, e *Entry) error {
@@ -172,12 +174,14 @@ func (f *filler) complete(p *procState, e *Entry) error {
 			e.Grant = p.open.grant
 		}
 	}
-	p.open.f = ""
+	if p.open.f = ""; p.open.away {
+		if f.away[p.open.grant]--; f.away[p.open.grant] == 0 {
+			delete(f.away, p.open.grant)
+		}
+	}
 	switch {
 	case e.F == Release && e.Type == Fail:
-		delete(f.away, e.Grant)
-	case e.F == Release && f.away[e.Grant]:
-		delete(f.away, e.Grant)
+	case e.F == Release && p.open.away:
 		for _, q := range f.present[p.client] {
 			q.drop(e.Lock, e.Grant)
 			q.open.over = q.open.over || q.open.grant == e.Grant
@@ -239,13 +243,13 @@ func (p *procState) innermostGrant(lock string) int {
 // grants it returns 0: an extend or a loss that names none may concern all of them. With
 // fresh it ignores grants that were lost before, and those that another process released
 // or is releasing.
-func (p *procState) onlyGrant(lock string, away map[int]bool, fresh bool) (grant int) {
+func (p *procState) onlyGrant(lock string, away map[int]int, fresh bool) (grant int) {
 	n := 0
 	if p.mixed[lock] {
 		return 0
 	}
 	for _, h := range p.grants[lock] {
-		if !h.doubt && (!fresh || !h.lost && !away[h.grant]) {
+		if !h.doubt && (!fresh || !h.lost && away[h.grant] == 0) {
 			grant = h.grant
 			n++
 		}

@@ -1701,6 +1701,16 @@ var modelSpecs = []modelSpec{
 		nemesis pause-end-done on=c1
 		c2 acquire
 		c2 acquire ok until=9`, `violated 7,10: c1 (process 2) held the lock from line 7 on (valid until 9.000 s), and c2 was granted it in line 10.`},
+	{"owner-mutex owner-mutex+read", "a release that fails changes nothing of another one that is under way", `
+		c2 acquire
+		c2 acquire ok grant=2
+		c2' release grant=2
+		c2 release
+		c2 release fail error=not-held
+		c2' release ok
+		c2' acquire
+		c2 release
+		c2 release ok`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
