@@ -96,7 +96,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 			r.ret = min(r.ret, pos)
 		}
 		h.close(p.call)
-		h.gone, h.ret = pos, min(h.ret, pos)
+		h.gone, h.ret, h.by = pos, min(h.ret, pos), id
 		if hand := j.hand(j.procs[h.proc].client, h.lock); !h.named {
 			hand.ended = append(hand.ended, p.hold)
 		}
@@ -151,6 +151,7 @@ func (j *Judge) confirmed(id, by, call, pos int32) {
 		j.waver(id)
 	}
 	j.told(id, pos, p.means.open)
+	h.extended, h.by = pos, by
 	if j.model.rule.leases { // its end is what counts
 		return
 	}

@@ -37,15 +37,15 @@ func (j *Judge) cease(id, pos int32) {
 // was ok becomes a stray.
 func (j *Judge) refute(id int32) {
 	h := &j.holds[id]
-	s := stray{proc: h.proc, hold: none, over: none}
+	s := stray{proc: h.by, hold: none, over: none}
 	if j.reading(id) != nil {
 		s.doubt = seems
 	}
 	if h.gone != never {
 		s.call, s.ret, s.release = h.end, h.gone, true
 		j.stray(s, h.lock)
-	} else if h.known {
-		s.call, s.ret = max(h.floor, h.call), h.ret
+	} else if h.extended != none { // a line valid is about nothing then
+		s.call, s.ret = max(h.floor, h.call), h.extended
 		j.stray(s, h.lock)
 	}
 	h.void, h.known, h.ret, h.end, h.gone, h.floor = true, false, never, never, never, none

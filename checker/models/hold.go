@@ -20,6 +20,8 @@ type hold struct {
 	call, ret  int32 // of the acquire; ret is never: it may not have happened
 	end, gone  int32 // of the release: invoke; latest effect. end is never: no release; gone is never: it may not have happened
 	floor      int32 // until when an extend shows that it lasted, or none
+	extended   int32 // the last ok of an extend, or none
+	by         int32 // process of the last extend or release with an ok
 	queued     int32 // position at which it was known to be in the queue, or none
 	shared     bool
 	named      bool  // lines name it by a grant

@@ -108,7 +108,7 @@ func (j *Judge) asking(c, l, but int32) (list []int32) {
 
 // add notes a hold without an end.
 func (j *Judge) add(h hold) int32 {
-	h.end, h.gone, h.alone, h.floor, h.owner = never, never, never, none, j.procs[h.proc].first
+	h.end, h.gone, h.alone, h.floor, h.extended, h.owner = never, never, never, none, none, j.procs[h.proc].first
 	id := int32(len(j.holds))
 	if n := len(j.holds); n == cap(j.holds) { // append alone would copy long lists five times
 		j.holds = slices.Grow(j.holds, n+64)

@@ -1711,6 +1711,20 @@ var modelSpecs = []modelSpec{
 		c2' acquire
 		c2 release
 		c2 release ok`, "valid"},
+	{"owner-mutex owner-mutex+read fenced-mutex+read lease+read", "a valid that seemed to be about an acquire that failed is about nothing", `
+		c2 acquire
+		c2 acquire ok token=1 until=9
+		c2 release
+		c2' acquire
+		c2 release ok
+		c2 valid
+		c2' acquire fail error=held at=1`, "valid"},
+	{"owner-mutex", "but not an extend", `
+		c1 acquire grant=7
+		c1' valid grant=7
+		c1' extend grant=7
+		c1' extend ok grant=7
+		c1 acquire fail grant=7`, `violated 3,4: c1 (process 2) extended the lock (line 4), and had never held it.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
