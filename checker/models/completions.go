@@ -97,8 +97,12 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 		}
 		h.close(p.call)
 		h.gone, h.ret, h.by = pos, min(h.ret, pos), id
-		if hand := j.hand(j.procs[h.proc].client, h.lock); !h.named {
+		hand := j.hand(j.procs[h.proc].client, h.lock)
+		if !h.named {
 			hand.ended = append(hand.ended, p.hold)
+		}
+		if p.means.open {
+			hand.freed = append(hand.freed, p.hold)
 		}
 	case e.Type == history.Fail && effect && j.model.rule.reentrant && h.certain() && !p.means.open: // the entry was gone
 		j.drop(j.hand(j.procs[h.proc].client, h.lock), h.owner, none, p.call, pos)

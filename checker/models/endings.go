@@ -270,6 +270,11 @@ func (j *Judge) perish(c *client, at, before int32) {
 				j.cease(id, at)
 			}
 		}
+		for _, id := range j.hands[i].freed {
+			if r := j.waver(id); j.holds[id].call < before {
+				r.end = min(r.end, at)
+			}
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ type meaning struct {
 // doubts are the open questions about a hand.
 type doubts struct {
 	mine   []int32 // all holds that came into the hand and may not be marked yet
+	freed  []int32 // holds that were released, if that may have been about another one
 	ended  []int32 // holds that were released, and that no line had named by then
 	open   int     // operations under way that may be about several of its grants
 	since  int32   // invoke of the first of those

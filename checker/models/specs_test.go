@@ -1725,6 +1725,38 @@ var modelSpecs = []modelSpec{
 		c1' extend grant=7
 		c1' extend ok grant=7
 		c1 acquire fail grant=7`, `violated 3,4: c1 (process 2) extended the lock (line 4), and had never held it.`},
+	{"lease+read", "a death in a pause may have ended a grant if another one may have been released in it", `
+		c2 acquire at=1
+		c1 acquire at=3
+		c1 acquire ok grant=2 until=31 at=6
+		c1 acquire
+		nemesis pause on=c1 at=7
+		c2 acquire ok grant=1 until=22 at=10
+		c1' release at=57
+		c1' release ok
+		nemesis kill on=c1 at=59`, "valid"},
+	{"rw-mutex rw-mutex+long", "also if that one is shared", `
+		c1 acquire
+		c1 acquire ok grant=2
+		c1 acquire shared
+		nemesis pause on=c1
+		c2 acquire shared
+		c2 acquire ok grant=1
+		c1' release
+		c1' release ok
+		nemesis kill on=c1`, `valid | unknown: it is not certain which of its grants c1 means in line 7 (release); if it is as it seems: c1 (process 1) held the lock from line 2 to line 7, and c2 was granted it in line 6`},
+	{"rw-mutex", "but not if it was extended in the pause", `
+		c1 acquire
+		c1 acquire ok grant=2
+		c1 acquire shared
+		nemesis pause on=c1
+		c2 acquire shared
+		c2 acquire ok grant=1
+		c1' extend grant=2
+		c1' extend ok grant=2
+		c1' release
+		c1' release ok
+		nemesis kill on=c1`, `violated 2,6,7: c1 (process 1) held the lock from line 2 to line 7, and c2 was granted it in line 6.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
