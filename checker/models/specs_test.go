@@ -1757,6 +1757,28 @@ var modelSpecs = []modelSpec{
 		c1' release
 		c1' release ok
 		nemesis kill on=c1`, `violated 2,6,7: c1 (process 1) held the lock from line 2 to line 7, and c2 was granted it in line 6.`},
+	{"lease", "the answer of an acquire sets the time again", `
+		c1 acquire grant=7 at=1
+		c1' extend grant=7
+		c1' extend ok grant=7 until=20
+		c1 acquire ok grant=7 until=6
+		c2 acquire at=10
+		c2 acquire ok until=30`, "valid"},
+	{"lease", "a renewal that is reported after an uncertain end does not begin the hold anew", `
+		c1 acquire grant=7 at=1
+		c1 acquire ok grant=7 until=20
+		c1 release grant=7
+		c1 release info grant=7
+		c2 acquire
+		c2 acquire ok until=20
+		c1' valid grant=7 until=30`, "valid"},
+	{"owner-mutex", "a release is about the grant that it names, even if it names another lock", `
+		c1 acquire lock=a
+		c1 acquire ok grant=1 lock=a
+		c1 release grant=1 lock=b
+		c1 release ok grant=1 lock=b
+		c2 acquire lock=a
+		c2 acquire ok grant=2 lock=a`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
