@@ -47,9 +47,6 @@ func New(ctx context.Context, cfg env.Config, o env.Observer, opts Options) (*En
 func newWith(ctx context.Context, pool *Pool, cfg env.Config, o env.Observer, opts Options) (*Environment, error) {
 	e := newEnvironment(ctx, cfg, o, opts)
 	if err := e.build(opts, pool); err != nil {
-		if e.engine != nil {
-			e.engine.pool = nil // a server may be in any state
-		}
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil

@@ -28,6 +28,7 @@ type Environment struct {
 	peers     []*box             // the servers that communicate with each other
 	far       []farServer        // all servers as the ends of links
 	declared  bool               // workers have declared the entries of their lock
+	sound     bool               // Alive has found all servers alive
 
 	mu sync.Mutex
 	// isolated are the servers that are cut off from the others, by partition; mu guards it.
@@ -74,7 +75,9 @@ func (e *Environment) fakes(server string) bool {
 // original processes. It also works in an interrupted run.
 func (e *Environment) Alive() error {
 	ctx := context.WithoutCancel(e.Ctx)
-	return clients.Together(e.far, func(f farServer) error { return f.alive(ctx) })
+	err := clients.Together(e.far, func(f farServer) error { return f.alive(ctx) })
+	e.sound = err == nil
+	return err
 }
 
 // Observes returns either all properties or none. The entries of the lock of a user's
@@ -106,8 +109,8 @@ func (e *Environment) Close() error {
 }
 
 func (e *Environment) remove() error {
-	if e.engine != nil && e.Ctx.Err() != nil {
-		e.engine.pool = nil // somebody waits for the end
+	if e.engine != nil && (!e.sound || e.Ctx.Err() != nil) {
+		e.engine.pool = nil // a server may be in any state, or somebody waits for the end
 	}
 	e.Interrupt()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Ctx), removeLimit)

@@ -13,7 +13,8 @@ import (
 )
 
 // A run gets the containers of one that has ended, without its files and rules. The end of
-// the pool removes them. After an interrupt none is kept.
+// the pool removes them. After an interrupt none is kept, nor after a run in which nobody has
+// found the servers alive at the end.
 func TestContainersServeSeveralRuns(t *testing.T) {
 	t.Parallel()
 	dockertest.Require(t)
@@ -34,6 +35,7 @@ func TestContainersServeSeveralRuns(t *testing.T) {
 			for server := range used {
 				must(t, docker.RunIn(first, server, "touch /data/junk /data/.junk /faketime/junk"))
 			}
+			must(t, first.Alive())
 			must(t, first.Close())
 			second := begin()
 			if again := docker.Containers(second); !maps.Equal(again, used) && len(again) == 1 {
@@ -42,15 +44,22 @@ func TestContainersServeSeveralRuns(t *testing.T) {
 			for server := range used {
 				must(t, docker.RunIn(second, server, "[ ! -e /data/junk ] && [ ! -e /data/.junk ] && [ ! -e /faketime/junk ]"))
 			}
+			must(t, second.Alive())
 			must(t, second.Close())
 			must(t, pool.Close(ctx))
 			if left, err := docker.Left(ctx, second); len(left) > 0 || err != nil {
 				t.Errorf("after the end of the pool there are %v, %v", left, err)
 			}
 			third := begin()
+			must(t, third.Close())
+			if left, err := docker.Left(ctx, third); len(left) > 0 || err != nil {
+				t.Errorf("after a run without an end there are %v, %v", left, err)
+			}
+			fourth := begin()
+			must(t, fourth.Alive())
 			cancel()
-			third.Close()
-			if left, err := docker.Left(t.Context(), third); len(left) > 0 || err != nil {
+			fourth.Close()
+			if left, err := docker.Left(t.Context(), fourth); len(left) > 0 || err != nil {
 				t.Errorf("after an interrupt there are %v, %v", left, err)
 			}
 		})
