@@ -165,7 +165,7 @@ func (j *Judge) effect(pos int32, e *history.Entry) {
 // nemesis processes the deaths of clients: they end the clients' holds.
 func (j *Judge) nemesis(pos int32, e *history.Entry) {
 	if killed, from := j.pauses.Add(int(pos), e); len(killed) > 0 {
-		for _, name := range killed { // what it asked for since its death is of its next life
+		for _, name := range killed { // the acquires since its death belong to its next life
 			c := &j.clients[j.nameOf[name]]
 			j.perish(c, int32(from), c.died)
 		}
