@@ -54,7 +54,7 @@ var rowCases = []Case{
 			May:    damage,
 		}},
 		Remedy: Remedy{
-			Words: "Write into the row whose it is, an id for each acquisition, and release by that.",
+			Words: "Give each acquisition an id, write that into the row, and delete the row only with that id.",
 			Setup: mysqlFairFixed, Keeps: unharmed,
 		},
 	},
@@ -83,7 +83,7 @@ var rowCases = []Case{
 	{
 		ID: "mysql-client-clock-skew", Kind: Violation,
 		Title:  "A client whose clock is ahead ends a lease that has not ended",
-		Tells:  "The row says when its lease ends by the clock of who wrote it, and everybody compares with his own. Who is ahead takes the lock for himself; or, where it has a queue, throws the holder out of that and lets the next one in.",
+		Tells:  "The holder's clock decides which end of the lease the row has, and every client compares that end with its own clock. A client whose clock is ahead finds the lease over. If it asks out of turn, it takes the lock itself. If it has queued up, it throws the holder out of the queue, and the next one in the queue gets the lock.",
 		Source: bailongma + "expireTime, from System.currentTimeMillis()",
 		Setup:  mysqlFair,
 		Schedules: []Schedule{
@@ -216,12 +216,12 @@ var rowCases = []Case{
 				{Fault: "failover", On: []string{MySQLName}, For: 2 * T, Point: granted()},
 			}),
 		},
-		Remedy: Remedy{None: "it takes replication that waits for a majority (Group Replication), or fencing with tokens from a store that survives: those of these locks are rows beside the lock, and go with it"},
+		Remedy: Remedy{None: "it takes replication that waits for a majority (Group Replication), or fencing with tokens from a store that survives: these locks count their tokens in rows beside the lock, which are lost with it"},
 	},
 	{
 		ID: "mysql-mixed-fair-nonfair", Kind: Violation,
 		Title:  "A holder that has not queued up is overlooked by those who queue",
-		Tells:  "Who is at the head of the queue has the lock, it is said. But a caller who asked out of turn has it, too, and stands in no queue: the first one to join that is its head.",
+		Tells:  "A client at the head of the queue takes that for the lock. But a client that asked out of turn holds the lock and stands in no queue, so the first client that queues up is at the head.",
 		Source: bailongma + "checkOrQueue, called with fair = true while a caller with fair = false holds",
 		Setup:  mysqlFair,
 		Schedules: []Schedule{{
@@ -265,7 +265,7 @@ var rowCases = []Case{
 	{
 		ID: "mysql-fair-reentrant-release", Kind: Violation,
 		Title:  "The release of an inner section frees the lock under the outer one",
-		Tells:  "A holder that asks again is at the head, so it is granted the lock; nobody counts how often. The first release takes it out of the queue, and what surrounds it goes on without.",
+		Tells:  "A holder that asks again is at the head, so it is granted the lock; nobody counts how often. The first release takes it out of the queue, and the outer section goes on without the lock.",
 		Source: bailongma + "checkOrQueue and unLockByName",
 		Setup:  mysqlFair,
 		Schedules: []Schedule{{
@@ -278,7 +278,7 @@ var rowCases = []Case{
 			May:    append([]checker.Property{checker.Ownership}, damage...),
 		}},
 		Remedy: Remedy{
-			Words: "Count how often the holder has it; or refuse who has it already, as mysql-fair-fixed does.",
+			Words: "Count how often the holder has it; or refuse a client that has it already, as mysql-fair-fixed does.",
 			Setup: mysqlFairFixed, Keeps: unharmed,
 		},
 	},

@@ -60,7 +60,7 @@ var rowQueueCases = []Case{
 	{
 		ID: "mysql-fair-head-updatebyid", Kind: Violation,
 		Title:  "The head of the queue is slow, and takes the lock while another holds it",
-		Tells:  "A client that finds itself at the head writes a new end of the lease into the row with that id. Meanwhile others may have thrown it out of the queue, or made the row anew. It does not look at how many rows it has changed. (A waiter that gives up keeps its place, so c2 is at the head when it comes back. If it is slow the next one finds the lease over, and throws it out.)",
+		Tells:  "A client that finds itself at the head writes a new end of the lease into the row with that id. Meanwhile others may have thrown it out of the queue, or made the row anew. It does not look at how many rows it has changed. (A waiter that gives up keeps its place, so c2 is at the head when it comes back. If it is slow, the next client finds the lease over, and throws c2 out.)",
 		Source: bailongma + "checkOrQueue, updateById",
 		Setup:  mysqlFair,
 		Schedules: []Schedule{
@@ -95,14 +95,14 @@ var rowQueueCases = []Case{
 			},
 		},
 		Remedy: Remedy{
-			Words: "Take the lock only if the version is still the one that was read, and look at how many rows that were.",
+			Words: "Take the lock only if the version is still the one that was read, and check how many rows the update changed.",
 			Setup: mysqlFairFixed, Keeps: unharmed,
 		},
 	},
 	{
 		ID: "mysql-fair-grant-on-stale-lease", Kind: Violation,
 		Title:  "The next one's turn is over before it knows of it, and the one behind it goes first",
-		Tells:  "A release takes its holder out of the queue, and leaves the end of the lease as it was. If that passes before the next one looks it finds a lock that has expired, throws out the head, which is itself, and queues up at the end. It was there in time: the others overtake it. (The next one is c2, and c3 is behind it.)",
+		Tells:  "A release takes its holder out of the queue, and leaves the end of the lease as it was. That end may pass before the next client looks. Then that client finds a lock that has expired, and throws out the head of the queue. The head is the client itself, so it queues up again at the end, and the others overtake it. (The next client is c2, and c3 is behind it.)",
 		Source: bailongma + "unLockByName and lockByName",
 		Setup:  mysqlFair,
 		Schedules: []Schedule{{
@@ -127,7 +127,7 @@ var rowQueueCases = []Case{
 	{
 		ID: "mysql-fair-dead-waiters", Kind: Violation,
 		Title:  "Each waiter that has died costs those behind it up to a lease",
-		Tells:  "Nobody looks whether who stands in the queue still lives. When its turn comes the others wait until a lease has ended, throw it out, and wait for the next one. The first dead one goes when the lease of the last holder is over, and each further one a lease later.",
+		Tells:  "Nobody checks whether a client in the queue still lives. When the turn of a dead one comes, the others wait until a lease has ended, throw it out, and wait for the next one. The first dead one goes when the lease of the last holder is over, and each further one a lease later.",
 		Source: bailongma + "lockByName and checkOrQueue",
 		Setup:  mysqlFair,
 		Schedules: []Schedule{
@@ -141,8 +141,8 @@ var rowQueueCases = []Case{
 	},
 	{
 		ID: "mysql-fair-timeout-ghost", Kind: Violation,
-		Title:  "A waiter gives up and leaves its place in the queue",
-		Tells:  "Who stops waiting stays in the queue. When its turn comes everybody waits until a lease has ended, and the next one throws it out; or it comes back later, and passes all who came meanwhile.",
+		Title:  "A waiter gives up and keeps its place in the queue",
+		Tells:  "A client that stops waiting stays in the queue. When its turn comes, everybody waits until a lease has ended, and the next one throws it out. If it comes back before that, it passes all clients that came meanwhile.",
 		Source: bailongma + "tryLockByName, which leaves without its place",
 		Setup:  mysqlFair,
 		Schedules: []Schedule{

@@ -13,7 +13,7 @@ var (
 	// fencedSession protects the resource where a lock that ends with a session
 	// cannot: the tokens are counted in a row, which stays.
 	fencedSession = Remedy{
-		Words: "Let the resource check a fencing token, counted in a row of the same server: the lock goes with its session, and what was committed stays. Where work can use the same session let it: then it ends with the lock.",
+		Words: "Let the resource check a fencing token, counted in a row of the same server: the lock goes with its session, and what was committed stays. If the work can use the same session, let it: then it ends with the lock.",
 		Setup: Setup{Lock: "mysql-get-lock", Options: Options{Token: true}, Fencing: history.FencingAll},
 		Keeps: fencingKeeps,
 	}
@@ -58,7 +58,7 @@ var sessionCases = []Case{
 	{
 		ID: "mysql-getlock-conn-loss", Kind: Violation,
 		Title:  "The holder's connection is killed, and with it goes the lock",
-		Tells:  "A named lock is its session's. When that ends, by KILL, by a time-out or with the connection, the next one has the lock; the holder learns of it with its next statement.",
+		Tells:  "A named lock belongs to its session. When that ends, by KILL, by a time-out or with the connection, the next one has the lock. The holder notices nothing before its next statement, which fails.",
 		Source: lockingFunctions + ": released when the session terminates, normally or abnormally",
 		Setup:  namedLock,
 		Schedules: []Schedule{
@@ -69,7 +69,7 @@ var sessionCases = []Case{
 	{
 		ID: "mysql-getlock-server-restart", Kind: Violation,
 		Title:  "The server restarts with all its data, and has no locks",
-		Tells:  "Named locks are in memory, and no durability helps: a restart ends every session. Who held goes on outside the server as if he did.",
+		Tells:  "Named locks are in memory, and no durability helps: a restart ends every session. Outside the server, the holder goes on as if it still held the lock.",
 		Source: lockingFunctions,
 		Setup:  namedLock,
 		Schedules: []Schedule{
@@ -80,14 +80,14 @@ var sessionCases = []Case{
 	{
 		ID: "mysql-getlock-failover", Kind: Violation,
 		Title:  "A replica takes the primary's place, and has heard of no lock",
-		Tells:  "Named locks are one server's, and not replicated, however well its data are. On the new primary nobody holds anything.",
+		Tells:  "Named locks belong to one server, and are not replicated, however well its data are. On the new primary nobody holds anything.",
 		Source: lockingFunctions + ": not safe with statement-based replication",
 		Setup:  Setup{Lock: "mysql-get-lock", Server: Server{Replicas: 1}},
 		Schedules: []Schedule{
 			sessionLost("", faults.Injection{Fault: "failover", On: []string{MySQLName}, For: 2 * T}, checker.TouchedBy("failover")),
 		},
 		Remedy: Remedy{
-			Words: "Let the resource check a fencing token, counted in a row: that is replicated, and it was in time here. Where it is not the token is lost, too: see mysql-row-failover.",
+			Words: "Let the resource check a fencing token, counted in a row: the row is replicated. If that comes too late, the token is lost, too: see mysql-row-failover.",
 			Setup: Setup{Lock: "mysql-get-lock", Server: Server{Replicas: 1}, Options: Options{Token: true}, Fencing: history.FencingAll},
 			Keeps: fencingKeeps,
 		},
@@ -95,7 +95,7 @@ var sessionCases = []Case{
 	{
 		ID: "mysql-getlock-pool", Kind: Violation,
 		Title:  "Two tasks of one process share a connection, and with it the lock; or release it on another",
-		Tells:  "A pool lends a connection for a statement. The lock is that of the session: who is lent the same one next gets it again, and a release on another one frees nothing. Then it stays for as long as the pool keeps the connection. While one task waits for an answer the pool opens another connection, and the holder's RELEASE_LOCK may go over that one: it is told 0. Here c1 and c2 are tasks of one process, c3 and c4 of another.",
+		Tells:  "A pool lends a connection for a statement, and the lock belongs to the session of that connection. A task that is lent the same connection next gets the lock again. A release over another connection frees nothing: the server answers 0, which this code ignores. Then the lock stays for as long as the pool keeps the first connection. The pool opens another one whenever a task asks while the first one is busy, as it is while c2 waits in GET_LOCK. (c1 and c2 are tasks of one process; clients from c3 on belong to another.)",
 		Source: "adonisjs/lucid, issue 1153; TryGhost/knex-migrator, issue 466; sanketplus/go-mysql-lock, issue 9; ProxySQL, Multiplexing",
 		Setup:  Setup{Lock: "mysql-get-lock-pool"},
 		Schedules: []Schedule{
@@ -125,7 +125,7 @@ var sessionCases = []Case{
 			},
 		},
 		Remedy: Remedy{
-			Words: "Keep one connection for as long as the lock is held, look at what RELEASE_LOCK says, and close the connection in doubt.",
+			Words: "Keep one connection for as long as the lock is held, look at what RELEASE_LOCK answers, and close the connection if that is not a yes.",
 			Setup: namedLock, Keeps: served,
 		},
 	},
@@ -153,7 +153,7 @@ var sessionCases = []Case{
 	{
 		ID: "mysql-forupdate-missing-row", Kind: Violation,
 		Title:  "Both lock a row that is not there, and neither waits for the other",
-		Tells:  "Without a row SELECT … FOR UPDATE locks the gap in its place, so that nobody inserts one; and gaps may be locked by as many as like. READ COMMITTED does not even do that. In both, each SELECT finds no row and waits for nobody.",
+		Tells:  "Without a row, SELECT … FOR UPDATE locks the gap in its place, so that nobody inserts one. Any number of clients may lock the same gap. At READ COMMITTED nothing is locked at all. At both isolation levels each SELECT finds no row and waits for nobody.",
 		Source: "MySQL manual, InnoDB Locking, Gap Locks",
 		Setup:  Setup{Lock: "mysql-for-update", Options: Options{RowAbsent: true}},
 

@@ -123,7 +123,7 @@ var redlockCases = []Case{
 	{
 		ID: "redlock-delayed-restart", Kind: Control,
 		Title:  "A node that comes back empty after the longest lease does no harm",
-		Tells:  "What the node has forgotten has ended by the time it is back. While it is away a client finds two free nodes, and two are no majority. (Later the requests with which c1 asked these two arrive there, and set keys that c1's release deletes.)",
+		Tells:  "What the node has forgotten has ended by the time it is back. While it is away a client finds two free nodes, and two are no majority. (If the requests of c1 to these two are still on their way, they arrive later, and set keys that c1's release deletes.)",
 		Source: redlockManual + ", Performance, Crash Recovery and fsync: delayed restarts",
 		Setup:  redlock,
 		Schedules: []Schedule{{
@@ -209,7 +209,7 @@ var redlockCases = []Case{
 	{
 		ID: "redlock-no-node-timeout", Kind: Violation,
 		Title:  "One node hangs, and so does everybody",
-		Tells:  "The client asks one node after another and has no time-out. It waits for the second node, and meanwhile does not ask the other three. (This lock waits for an hour: once for its SET, and once more for the DEL of what it may have set. Then it sends its DEL to the other three.)",
+		Tells:  "The client asks one node after another and has no time-out. It waits for the second node, and meanwhile does not ask the other three. (In virtual time it waits for an hour for the answer to its SET, and for another hour for the answer to the DEL of what it may have set. A run with real servers ends before that.)",
 		Source: redlockManual + ", The Redlock Algorithm, the second step; jacket-code/redlock-cpp, AddServerUrl",
 		Setup:  Setup{Lock: "redlock-flawed-timeout"},
 		Schedules: []Schedule{{
@@ -249,7 +249,7 @@ var redlockCases = []Case{
 	},
 	{
 		ID: "redlock-no-drift", Kind: Violation,
-		Title:  "The nodes' clocks run a hundredth fast, and leases end before their holders think",
+		Title:  "The clocks of a majority run a hundredth fast, and leases end before their holders think",
 		Tells:  "The client's clock counts what is left; the servers' clocks end the lease. Without a margin a little drift is enough.",
 		Source: redlockManual + ", The Redlock Algorithm, subtracts the drift; imcoderlemon, Three ways to lock with Redis (in Chinese), the fourth step, does not",
 		Setup:  Setup{Lock: "redlock-seed"},
@@ -336,7 +336,7 @@ var redlockCases = []Case{
 			Must:   delay,
 		}},
 		Remedy: Remedy{
-			Words: "Delete the key on all nodes, whatever they answered. Here c1 does after its first round, of which only two answers came.",
+			Words: "Delete the key on all nodes, whatever they answered. With this, c1 does that after its first round, in which it heard from a minority only.",
 			Setup: redlock, Keeps: append([]checker.Property{checker.Handover}, served...),
 		},
 	},

@@ -142,7 +142,7 @@ var setnxCases = []Case{
 	{
 		ID: "redis-setnx-client-skew-ahead", Kind: Violation,
 		Title:     "A client whose clock is ahead takes over a lock that has not expired",
-		Tells:     "One client writes the time; another compares it with its own clock. If the second clock is ahead by more than what is left of the lease, the second client gets the lock.",
+		Tells:     "One client writes the time; another compares it with its own clock. If the second clock is ahead by more than what is left of the lease, the second client gets the lock. (The release of this lock deletes only what has expired: see redis-setnx-unlock-inverted.)",
 		Source:    "imcoderlemon, Three ways to lock with Redis (in Chinese), the first way, which does not mention clocks",
 		Setup:     Setup{Lock: "redis-setnx-getset"},
 		Schedules: []Schedule{skewed(c2, 15*T/10)},
@@ -151,7 +151,7 @@ var setnxCases = []Case{
 	{
 		ID: "redis-setnx-client-skew-behind", Kind: Violation,
 		Title:     "A client whose clock is behind holds a lock that is born expired",
-		Tells:     "The holder writes down when its lease ends, by its own clock. If that is behind by more than the lease, everybody else finds that it has ended.",
+		Tells:     "The holder writes down when its lease ends, by its own clock. If that is behind by more than the lease, everybody else finds that it has ended. (The release of this lock deletes only what has expired: see redis-setnx-unlock-inverted.)",
 		Source:    "imcoderlemon, Three ways to lock with Redis (in Chinese), the first way, which does not mention clocks",
 		Setup:     Setup{Lock: "redis-setnx-getset"},
 		Schedules: []Schedule{skewed(c1, -15*T/10)},

@@ -67,7 +67,7 @@ var useCases = []Case{
 	{
 		ID: "redis-expiretime-zero", Kind: Violation,
 		Title:  "A lease of 0 is no lease: the holder dies, and nobody ever gets the lock again",
-		Tells:  "Nothing refuses a lease of 0. go-redis takes SetNX with 0 for a key that never expires. (A client that sends PX 0, as the article's lock() does, is better off: Redis refuses it, and lock() ends at once with the error.)",
+		Tells:  "Nothing refuses a lease of 0. go-redis takes SetNX with 0 for a key that never expires. (A client that sends PX 0 is better off: Redis refuses the command, and the acquire ends at once with the error.)",
 		Source: "go-redis v9, SetNX, on an expiration of 0; jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese), whose validParam lets 0 pass",
 		Setup:  Setup{Lock: "redis-set-lua", Options: Options{ZeroTTL: true}},
 		Schedules: []Schedule{{

@@ -243,14 +243,14 @@ var zookeeperCases = []Case{
 			May:    delay,
 		}},
 		Remedy: Remedy{
-			Words: "A client that gives up deletes its node, and repeats that until an answer comes. Here c2 does, and c3 is next.",
+			Words: "A client that gives up deletes its node, and repeats that until an answer comes. With this, c2 does that, and c3 is next.",
 			Setup: zkRecipe, Keeps: served,
 		},
 	},
 	{
 		ID: "zk-sequence-overflow", Kind: Violation,
 		Title:  "The numbers have come to their end, and all who queue up get the same one",
-		Tells:  "A node counts its children, and the counter stops at 2147483647, because a server ignores a smaller one. The manual says that -2147483648 comes next; but that number is given only while the one before is under way. So it is the rest of the name that decides who is first, and that is random (here: the client's name).",
+		Tells:  "A node counts its children, and the counter stops at 2147483647. Adding one would make it negative, and a server does not replace its counter by a smaller one. The manual says that -2147483648 comes next, but a server gives that number only to a request that comes before the last one is committed. So all nodes have the same number, and the rest of the name decides who is first. That is random (here: the client's name).",
 		Source: "Apache ZooKeeper, Programmer's Guide, Sequence Nodes, and DataTree.createNode, which keeps the greater counter",
 		Setup:  Setup{Lock: "zk-recipe", Server: Server{Sequence: math.MaxInt32}},
 		Schedules: []Schedule{{
@@ -266,7 +266,7 @@ var zookeeperCases = []Case{
 			May:    []checker.Property{checker.Resource},
 		}},
 		Remedy: Remedy{
-			Words: "Order the queue by the transactions that made its nodes (czxid), not by their numbers; or make its parent anew while nobody is in it. Here all three still have the number 2147483647, and enter in the order in which they came.",
+			Words: "Order the queue by the transactions that made its nodes (czxid), not by their numbers; or make its parent anew while nobody is in it. With this, all three still have the number 2147483647, and enter in the order in which they came.",
 			Setup: Setup{Lock: "zk-recipe", Options: Options{Czxid: true}, Server: Server{Sequence: math.MaxInt32}},
 			Keeps: append([]checker.Property{checker.Liveness, checker.Fairness}, exclusive...),
 		},
