@@ -75,7 +75,7 @@ func TestAServerThatIsKilledFromOutsideConvictsNobody(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := t.TempDir()
-			cmd := exec.Command(path, "run", "redis-set-lua", "--on", "docker", "--fault", "none", "--runs", "1", "--acquires", "60", "--seed", "1", "--json", "--out", out)
+			cmd := exec.Command(path, "run", "redis-set-lua", "--on", "docker", "--fault", "none", "--runs", "1", "--acquires", "12", "--lease", "2s", "--seed", "1", "--json", "--out", out)
 			var stdout, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
 			if err := cmd.Start(); err != nil {
