@@ -142,10 +142,6 @@ func (t *timeline) late(g *gap, d demand, counted, bound time.Duration) *Witness
 		entries, last = append(entries, w.begin), w
 		who += ", then " + t.clientName(w.client) + asking(w)
 	}
-	free := "has held"
-	if g.freed != none {
-		free = "held"
-	}
 	since := seconds(d.from)
 	ungranted := func(when string) string {
 		return fmt.Sprintf("by %s%s nobody had been granted it", seconds(d.to), when)
@@ -165,8 +161,8 @@ func (t *timeline) late(g *gap, d demand, counted, bound time.Duration) *Witness
 	}
 	note := ""
 	if gone := d.to - d.from; gone > counted {
-		note = fmt.Sprintf(", of which %s were undisturbed by %s", seconds(counted), t.disturbed(d.from, d.to))
+		note = fmt.Sprintf(" (%s without %s)", seconds(counted), t.disturbed(d.from, d.to))
 	}
-	return witness(entries, "from %s nobody %s %s and %s waited for it%s, but %s, %s later%s; %s are allowed.",
-		since, free, t.lockName(g.lock), t.clientName(d.first.client), who, outcome, seconds(d.to-d.from), note, seconds(bound))
+	return witness(entries, "from %s nobody held %s and %s waited for it%s, but %s, %s later%s; %s are allowed.",
+		since, t.lockName(g.lock), t.clientName(d.first.client), who, outcome, seconds(d.to-d.from), note, seconds(bound))
 }

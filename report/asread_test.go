@@ -428,7 +428,7 @@ var asRead = []truth{
 {"time":450000000,"process":"redis-1","type":"event","f":"remove","op":1,"by":6}
 {"time":500000000,"process":"nemesis","type":"info","f":"evict-end-done","id":1,"on":["redis-1"]}
 {"time":510000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}`,
-		[]string{"Between 200 ms and 210 ms redis-1 ran out of memory, until 500 ms."},
+		[]string{"Between 200 ms and 210 ms redis-1 ran out of memory, until 500 ms at the latest."},
 		nil,
 	},
 	{

@@ -146,6 +146,11 @@ func (d *digest) spread(all []*stay, pos func(*stay) int, m moment) moment {
 // the reason if it is visible.
 func (p *plot) lost(all ...*stay) {
 	s := all[0]
+	if p.d.diesWithSession(s) {
+		what := s.owner() + " entry"
+		p.add(happens(s.to, what, "was gone with its session"+p.still(s.grant(), s.to), "is gone with its session").in(s.server))
+		return
+	}
 	if s.missing { // a new master never had it, and another server may still have it
 		entry := s.owner() + " entry"
 		if p.d.h.Header.Nodes > 1 {
@@ -161,6 +166,14 @@ func (p *plot) lost(all ...*stay) {
 	}
 	m := happens(s.to, who, did+what+w.why+p.still(s.grant(), s.to), does+what+w.why).in(s.server)
 	p.add(p.d.spread(all, func(s *stay) int { return s.to }, m))
+}
+
+// diesWithSession reports whether an entry ended with its session because its server was
+// down, or has been replaced by one that never had it.
+func (d *digest) diesWithSession(s *stay) bool {
+	return d.h.Entries[s.to].Text == history.SessionOver && (s.missing || slices.ContainsFunc(d.downs[s.server], func(f *fault) bool {
+		return f.begins < s.to && (f.end == none || s.to < f.lines.End)
+	}))
 }
 
 // losing is how a server lost an entry, in the past tense and in the present tense, also

@@ -111,9 +111,9 @@ func (f *fault) where(subject string, nodes int) string {
 	case when == "before" && sent != "" && sent != sends:
 		return "between the " + sent + " and the " + sends + " of " + its
 	case when == "before":
-		return "just before " + request(which, sends, nodes) + " of " + its
+		return "just before " + f.request(which, sends, nodes) + " of " + its
 	case when == "after":
-		return "just after the answer to " + request(which, sends, nodes) + " of " + its
+		return "just after the answer to " + f.request(which, sends, nodes) + " of " + its
 	}
 	return ""
 }
@@ -134,16 +134,21 @@ func (f *fault) next(operation string) string {
 // afterOK is a point that the moment before it already shows.
 const afterOK = "after ok"
 
+// samePoint is said of a fault that strikes at the same point as the one before.
+const samePoint = "at the same point"
+
 // request turns "request 1" with the command GET into "the GET", "request 2" into
 // "request 2, a GET", and without a command into "request 2". In older histories
 // "last" is the last request of an undisturbed operation. With several nodes the
-// first requests leave together.
-func request(which, sends string, nodes int) string {
+// first requests leave together; a fault of several links strikes each before its own.
+func (f *fault) request(which, sends string, nodes int) string {
 	switch {
 	case which == "last":
 		return "what is usually the last request"
 	case sends == "":
 		return which
+	case which == "request 1" && f.link() && len(f.on)-len(f.victims()) > 1:
+		return "the first " + sends + "s"
 	case which == "request 1" && nodes > 1:
 		return "one of the first " + sends + "s"
 	case which == "request 1":

@@ -26,7 +26,7 @@ func (d *digest) fill(f *fault, phrase string) string {
 	case toClient:
 		what, message, arrived = "everything from "+to+" to "+on, "reply of "+to+" to "+on, ": the request got through"
 	}
-	did := ", and did"
+	did := ", and later did"
 	if f.hits.V == 0 {
 		did, arrived = "", ""
 	}
@@ -54,6 +54,9 @@ func (d *digest) fill(f *fault, phrase string) string {
 	each, replaced := "", ""
 	if lease := d.h.Header.Lease(); lease > 0 {
 		each = " in each " + d.units.span(lease)
+	}
+	if f.Rate && f.end == none {
+		length = " from then on"
 	}
 	if f.replaced {
 		replaced = ", as a replica"

@@ -159,19 +159,21 @@ func (d *digest) cutShort() {
 // lingers reports whether the end of f is uncertain by more than a moment: a server
 // comes back some time after the order to start.
 func (d *digest) lingers(f *fault) bool {
-	return f.end != none && f.Down() && d.at(f.end)-d.at(f.heals) > d.nearly()
+	return f.end != none && d.at(f.end)-d.at(f.heals) > d.nearly()
 }
 
 // blurred reports whether the instant at which f struck is less certain than the times
 // that a story gives as exact: for a death, and where only a client's answer shows the
-// fault, by as much as a story's times show. A client that another fault strikes at a point waits there until
-// the fault is certain.
+// fault, by as much as a story's times show. A client that a fault strikes at a point of its own
+// operation waits there until the fault is certain.
 func (d *digest) blurred(f *fault) bool {
 	from, to := d.strike(f)
 	if f.Ends || f.bounded {
 		return d.units.at(from) != d.units.at(to)
 	}
-	return (f.point == "" || f.Down()) && to-from > d.noise()
+	operation, _, _, _ := f.struckAt()
+	who, _, _ := strings.Cut(operation, " ")
+	return (len(f.victims()) > 1 || !f.strikes(who)) && to-from > d.noise()
 }
 
 // strike returns the two times between which f struck. A victim that acts was not yet
@@ -232,7 +234,7 @@ func (d *digest) alike(a, b *fault) bool {
 	return a.Name == b.Name && !a.Ends && (disturbs || a.hit() && b.hit()) &&
 		a.point == b.point && a.text == b.text && a.amount == b.amount &&
 		(!a.link() || slices.Equal(a.victims(), b.victims()) && len(a.on) > 1 && len(b.on) > 1) &&
-		d.atOnce(a.start, b.start) && (a.end == none) == (b.end == none) && (a.end == none || d.atOnce(a.end, b.end))
+		d.atOnce(a.start, b.start) && (a.end == none) == (b.end == none) && (a.end == none || a.Once || d.atOnce(a.end, b.end))
 }
 
 // atOnce reports whether two positions have the same time. With real servers nearly

@@ -39,23 +39,25 @@ func (p *plot) vain(o *op) {
 	if slices.ContainsFunc(gone, func(s *stay) bool { return p.d.granting(o, s.to) > nodes/2 }) { // the client did not learn of all of them
 		them, short = "which "+o.client+" removed again", ", which removes what it knows of"
 	}
-	often := p.often(count, homes(gone)) + p.rivals(o, homes(gone))
+	often := p.often(count, homes(gone)) + p.rivals(o, gone)
 	oftener := strings.Replace(often, "; that happened", ",", 1)
 	p.wants(o, detail) // the entries show it
 	m := happens(gone[0].from, list(homes(gone)), made+" for "+o.client+", "+them+often, makes+" for "+o.client+short+oftener)
 	p.add(p.d.spread(gone, func(s *stay) int { return s.from }, m.in(gone[0].home).weighing(side)))
 }
 
-// rivals returns how often other clients made and removed entries on the same servers
-// while o lasted: ", and twice for c2". It returns "" if none did.
-func (p *plot) rivals(o *op, all []string) string {
+// rivals returns how often other clients made and removed entries on the server of gone, from
+// the start of o to the last of gone: ", and twice for c2". It returns "" if none did, and if
+// gone is on several servers.
+func (p *plot) rivals(o *op, gone []*stay) string {
+	all, last := homes(gone), gone[len(gone)-1].from
 	if len(all) > 1 {
 		return ""
 	}
 	count := map[string]int{}
 	var names []string
 	for _, s := range p.d.stays {
-		if x := s.op; x != nil && s.own() && s.by == x && x.client != o.client && o.invoke < s.from && before(s.from, o.over()) && s.home == all[0] {
+		if x := s.op; x != nil && s.own() && s.by == x && x.client != o.client && o.invoke < s.from && s.from < last && s.home == all[0] {
 			if count[x.client]++; count[x.client] == 1 {
 				names = append(names, x.client)
 			}

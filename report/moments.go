@@ -90,9 +90,11 @@ func noMajority(n int) string {
 	return "which are no majority"
 }
 
-// late reports whether a client learned of its grant long after the server gave it.
+// late reports whether a client learned of its grant long after the server gave it, or after
+// that went down.
 func (p *plot) late(g *grant, s *stay) bool {
-	return before(s.to, g.got) || p.d.at(g.got)-p.d.at(s.from) > p.d.slack()
+	return before(s.to, g.got) || p.d.at(g.got)-p.d.at(s.from) > p.d.slack() ||
+		slices.ContainsFunc(p.d.downs[s.server], func(f *fault) bool { return s.from < f.start && f.start < g.got })
 }
 
 // terms returns a grant's token and lease, in a sentence, in which the lease may be left
@@ -106,15 +108,14 @@ func (p *plot) terms(g *grant, lease bool) (with, short string) {
 	if until := g.until(g.got); until != 0 {
 		ends := "lease until " + p.d.units.at(until)
 		short += ", " + ends
-		article := "a "
-		if p.d.misjudges(g) {
-			article = "what it took for a "
-		}
 		if lease := p.d.h.Header.Lease(); lease > 0 && !g.confirmed && until-p.d.at(g.got) > lease+p.d.noise() {
 			ends += longerThan + p.d.units.span(lease)
 		}
 		if lease {
-			terms = append(terms, article+ends)
+			if p.d.misjudges(g) {
+				ends += ", as it thought"
+			}
+			terms = append(terms, "a "+ends)
 		}
 	}
 	if len(terms) > 0 {
@@ -311,12 +312,12 @@ func (p *plot) unanswered(o *op) {
 	switch {
 	case o.outcome == history.Fail:
 		did, does = "was told that it had not got the lock, although the entry was its own", "is told no, although the entry is its own"
-	case queued && broken:
+	case queued && broken && !strings.Contains(why, "stays in the queue"):
 		did, does = "ended, its outcome unknown"+why+", and its node stayed in the queue", "ends, its outcome unknown"+why+"; its node stays in the queue"
-	case queued:
-		did, does = "gave up on its acquire, and its node stayed in the queue", "gives up on its acquire; its node stays in the queue"
 	case broken:
 		did, does = "ended, its outcome unknown"+why, "ends, its outcome unknown"+why
+	case queued:
+		did, does = "gave up on its acquire, and its node stayed in the queue", "gives up on its acquire; its node stays in the queue"
 	}
 	if broken && o.outcome != history.Fail {
 		p.add(works(o.done, o.client, o.client, "acquire", did, does))

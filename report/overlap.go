@@ -367,23 +367,25 @@ func (p *plot) losses() {
 		return
 	}
 	another, further := "An update was", "updates were"
-	var more []*visit
+	n, at := 0, ""
 	for _, v := range p.d.visits {
 		told := slices.ContainsFunc(p.moments, func(m moment) bool { return m.pos == v.pos })
 		switch over, lost := p.d.overwritten(v); {
 		case !over || lost == nil:
 		case told:
 			another, further = "Another update was", "more updates were"
-		case len(more) < manyOverlaps:
-			more = append(more, v)
+		case n < manyOverlaps:
+			if n == 0 {
+				at = " at " + p.d.units.at(p.d.at(v.pos))
+			}
+			n += len(p.d.destroys(v))
 		}
 	}
-	if len(more) == 0 {
+	if n == 0 {
 		return
 	}
-	at := " at " + p.d.units.at(p.d.at(more[0].pos))
 	said := another + " lost" + at
-	if n := len(more); n > 1 {
+	if n > 1 {
 		said = thousands(n) + " " + further + " lost, the first" + at
 	}
 	p.coda = strings.TrimSpace(p.coda + " " + said + ".")

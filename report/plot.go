@@ -43,6 +43,7 @@ type moment struct {
 	who    string // the subject of its sentence
 	latest string // the subject of the last clause of did, if it has one of its own
 	did    string // the rest of the sentence; "": in the list only
+	point  string // at which a fault struck
 	where  string // between the time and the subject: "before its write left"
 	line   string
 	weight weight

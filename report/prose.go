@@ -42,6 +42,9 @@ func (p *plot) told() (story []told) {
 		default:
 			time = lead
 		}
+		if m.point != "" && m.point == last.point {
+			m.where = samePoint
+		}
 		if m.where != "" && !(again && m.obvious) {
 			lead += ", " + m.where + ","
 		}

@@ -105,7 +105,7 @@ var stories = []struct {
 	{"no-expiry", noExpiry, []string{
 		`VIOLATED liveness: nobody held "a" from 1.00 s to 36.00 s while c2 waited`,
 		"just after the answer to the SETNX of its acquire, c1 was killed.",
-		"which nobody had held for 36 s, and redis-1 still kept c1's entry.",
+		"which nobody had held yet, and redis-1 still kept c1's entry, which was 36 s old.",
 	}},
 	{"clock-set-back", clockSetBack, []string{
 		`VIOLATED handover: nobody held "a" from 7.00 s to 20.10 s while c2 waited`,
@@ -175,7 +175,7 @@ var stories = []struct {
 		"c1's clock runs as it should again",
 	}},
 	{"fast-servers", fastServers, []string{
-		"the clocks of redis-1, redis-2 and redis-3 gained 0.10 s in each 10 s.",
+		"the clocks of redis-1, redis-2 and redis-3 gained 0.10 s in each 10 s from then on.",
 		"the network cut c1 off from redis-4 and redis-5.",
 		"redis-1, redis-2 and redis-3 dropped c1's entries as expired, 0.10 s before the lease ended",
 		"c2 was granted the lock by 5 servers, although c1's lease ran until 10.00 s",
@@ -205,7 +205,7 @@ var stories = []struct {
 	}},
 	{"stalled-server", stalledServer, []string{
 		"redis-2 was paused for 40 s.",
-		"it stopped waiting for the lock, which nobody had held for 40 s",
+		"it stopped waiting for the lock, which nobody had held yet",
 	}},
 	{"hung-worker", hungWorker, []string{
 		`VIOLATED liveness: c2 waited for "a" from 1.00 s to 40.00 s, while c1 kept it`,

@@ -49,7 +49,7 @@ func (p *plot) surroundings() {
 			where = strings.Replace(where, "just after ", "after ", 1)
 		}
 		m := moment{
-			pos: start, lane: lane, who: who, did: did, where: where,
+			pos: start, lane: lane, who: who, did: did, where: where, point: f.point,
 			line: p.d.fill(f, f.Words.Now), weight: weight, faults: append(f.merged, f.begins), obvious: strings.HasSuffix(f.point, afterOK),
 		}
 		if p.d.blurred(f) {

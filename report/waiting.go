@@ -104,7 +104,7 @@ func (p *plot) kept(witness []int, all gap) {
 	since := " since " + p.d.units.at(s.from)
 	if g := p.keeper; renewals != nil {
 		did, does := p.renewing(entry, renewals, all.begin)
-		m.did += ", and " + did + " in that time"
+		m.did += ", and " + did
 		m.line += "; " + does + since
 	} else if n := g.renewed(all.end) - g.renewed(all.begin); n > 0 {
 		often, until := times(n), p.d.units.at(g.until(all.end))
@@ -134,11 +134,11 @@ func (p *plot) renewedForAnother(free gap) (*stay, []foreign) {
 // from when on it did, if that was before.
 func (p *plot) renewing(entry *stay, renewals []foreign, since int) (did, does string) {
 	by, owner, often := renewals[0].by.client, entry.owner(), times(len(renewals))
-	did, does = by+" had renewed "+owner+" entry "+often, by+" has renewed "+owner+" entry "+often
+	did, does = by+" had renewed "+owner+" entry "+often+" in that time", by+" has renewed "+owner+" entry "+often
 	for _, f := range entry.foreign {
 		if f.by.client == by && f.pos < since {
 			first := p.d.units.at(p.d.at(f.pos))
-			return by + ", which had renewed " + owner + " entry since " + first + ", had done so " + often,
+			return did + ", and before that from " + first + " on",
 				by + " has renewed " + owner + " entry since " + first + ", " + often
 		}
 	}
@@ -348,20 +348,20 @@ func (p *plot) deadAhead(o *op, free gap) (said, short string) {
 
 // ending tells how the time without a holder ended, if it did.
 func (p *plot) ending(s *stay, asked *op, free gap) {
-	since := 0 // start of the time without a holder; the witness begins with an invoke
+	before, long, after := "before", "yet", "the first"
 	if g := p.lastHolder(free); g != nil {
-		since = max(g.got, g.end)
+		length := p.d.units.span(p.d.at(free.end) - p.d.at(max(g.got, g.end)))
+		before, long, after = "for "+length, "for "+length, "after "+length+" without a holder"
 	}
-	length := p.d.units.span(p.d.at(free.end) - p.d.at(since))
 	if s != nil && s.to != none && s.to <= free.end {
 		p.entriesEnd(p.d.alongside(s))
 	}
 	if g := p.grantAt(free.end); g != nil {
 		late, short := p.deadAhead(g.op, free)
-		p.granted(g, ": nobody had held it for "+length+late, ", after "+length+" without a holder"+short)
+		p.granted(g, ": nobody had held it "+before+late, ", "+after+short)
 		return
 	}
-	m := p.nobody(asked, free.end, "had held the lock for "+length, "holds the lock")
+	m := p.nobody(asked, free.end, "had held the lock "+long, "holds the lock")
 	// If the record of the servers has gaps, the entry may have gone since.
 	seen := slices.Contains(p.d.h.Header.Observes, string(checker.Answers))
 	if s != nil && (s.to == none || s.to > free.end) && seen {
@@ -370,6 +370,9 @@ func (p *plot) ending(s *stay, asked *op, free gap) {
 		had, has := entry, entry
 		if g := s.grant(); g != nil && g.until(g.got) == 0 && !p.d.queue && p.d.h.Header.LeaseMS > 0 && p.d.h.Header.Version != "" {
 			had, has = entry+", which had no lease", entry+", which has no lease"
+		} else if age := p.d.at(free.end) - p.d.at(s.from); g == nil && !p.d.queue && age > p.d.slack() {
+			old := p.d.units.span(age) + " old"
+			had, has = entry+", which was "+old, entry+", "+old
 		}
 		m.did += ", and " + s.server + " still kept " + had
 		m.line += "; " + s.server + " still keeps " + has
