@@ -358,6 +358,9 @@ func (p *plot) ending(s *stay, asked *op, free gap) {
 	}
 	if g := p.grantAt(free.end); g != nil {
 		late, short := p.deadAhead(g.op, free)
+		if g.op != asked && p.d.at(g.got)-p.d.at(g.op.invoke) > p.d.slack() {
+			p.wants(g.op, key) // another one has given up
+		}
 		p.granted(g, ": nobody had held it "+before+late, ", "+after+short)
 		return
 	}
