@@ -51,11 +51,8 @@ admin.enableServer=false
 4lw.commands.whitelist=srvr
 `
 
-// zooKeeperScript starts a server. Debian's jar names the other jars. A JVM without
-// limits would take a quarter of the machine's memory.
-const zooKeeperScript = storeBirth + `echo $$ >/data/pid; exec java -Xms16m -Xmx48m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData ` +
-	`-Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp /usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar ` +
-	`org.apache.zookeeper.server.quorum.QuorumPeerMain /data/zoo.cfg >>/data/log 2>&1`
+// zooKeeperScript starts a server with the command of the image.
+const zooKeeperScript = storeBirth + "echo $$ >/data/pid; exec zookeeper /data/zoo.cfg >>/data/log 2>&1"
 
 // ZooKeeper starts an ensemble of n servers, and returns when all answer. On error it
 // removes them; otherwise Close does.
