@@ -42,6 +42,7 @@ type strike struct{ client, sure, end int32 }
 type basis struct {
 	value history.Opt
 	pos   int32
+	since int32 // position from which its grant knew it
 	wrote bool
 }
 

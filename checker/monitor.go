@@ -117,7 +117,8 @@ type call struct {
 	floor    token // the largest token that was out when it was invoked
 	shared   bool  // the grant of another acquire stands on its entry
 
-	unsettled bool // a write that may still reach the resource
+	unsettled bool        // a write that may still reach the resource
+	basis     history.Opt // of a write: what its section knew at its invoke
 }
 
 // section is one grant: a critical section.
@@ -132,7 +133,8 @@ type section struct {
 	nest       int32         // the outermost section that it is nested in, or itself
 	giving     giving
 	gaveAt     time.Duration
-	basis      history.Opt // the value that it, or a section nested in it, last read or wrote
+	basis      history.Opt // the value that it, or a section nested in it, last read or sent
+	learnt     int32       // position from which on it knows that
 	writes     int32       // its writes that may still reach the resource
 }
 

@@ -60,7 +60,7 @@ func (m *Monitor) invoke(id int32, e *history.Entry) {
 				s.giving = gives
 			}
 		case v == write:
-			o.unsettled = true
+			o.unsettled, o.basis = true, m.sections[s.nest].basis
 			s.writes++
 		}
 	}

@@ -135,11 +135,17 @@ func (m *Monitor) access(e *history.Entry) {
 		return
 	}
 	if id != none {
-		basis := &m.sections[m.sections[id].nest].basis
+		s := &m.sections[m.sections[id].nest]
+		basis, since := s.basis, m.pos
+		if o := m.find(e.By); o != none && e.F == history.Write {
+			basis, since = m.calls[o].basis, m.calls[o].pos
+		}
 		if e.F == history.Write && basis.Set && e.Was.Set && basis.V != e.Was.V {
 			m.convict(inResource)
 		}
-		*basis = e.Value
+		if since >= s.learnt {
+			s.basis, s.learnt = e.Value, since
+		}
 	}
 	m.value = e.Value.V
 }

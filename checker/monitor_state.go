@@ -197,6 +197,10 @@ func (m *Monitor) AppendCall(b []byte, index int, now time.Duration) []byte {
 	c := &m.clients[o.client]
 	b = appendWord(b, c.name)
 	b = append(b, byte(o.verb), flag(c.open == id, 0)|flag(o.unsettled && m.undecided&inResource != 0, 1))
+	if o.unsettled && m.undecided&inResource != 0 {
+		newer := m.sections[m.sections[o.section].nest].learnt > o.pos
+		b = append(b, flag(o.basis.Set, 0)|flag(o.basis.Set && o.basis.V != m.value, 1)|flag(newer, 2))
+	}
 	var own, around uint64 // bits of the client's sections: its own, from 1, and those that it began in
 	n := 0
 	for _, i := range m.live {

@@ -207,7 +207,11 @@ func (l *lines) registerOps() (ops []porcupine.Operation) {
 	if len(l.accesses) == 0 {
 		return l.clientRegisterOps()
 	}
-	known := map[*claim]history.Opt{} // the value that a claim, or one nested in it, last read or wrote
+	type knowledge struct {
+		since int32 // position of the invoke of a write, or of the answer to a read
+		value int64
+	}
+	known := map[*claim][]knowledge{} // by claim: what it, or one nested in it, read or wrote
 	last := map[int32]history.Opt{}   // by lock: the value in place
 	for _, a := range l.accesses {
 		e := l.entries.at(a.pos)
@@ -217,10 +221,18 @@ func (l *lines) registerOps() (ops []porcupine.Operation) {
 		in := step{lock: a.lock, what: putStep, proc: none, to: e.Value.V}
 		if a.claim != nil {
 			in.proc = a.claim.proc.number
-			if from := known[a.claim.root]; from.Set {
-				in.what, in.from = replaceStep, from.V
+			since := int32(a.pos)
+			if a.by != nil && e.F == history.Write {
+				since = int32(a.by.invoke)
+			} else if a.by != nil {
+				since = int32(a.by.done)
 			}
-			known[a.claim.root] = e.Value
+			list := known[a.claim.root]
+			n := sort.Search(len(list), func(i int) bool { return list[i].since >= since })
+			if n > 0 {
+				in.what, in.from = replaceStep, list[n-1].value
+			}
+			known[a.claim.root] = slices.Insert(list, n, knowledge{since, e.Value.V})
 		}
 		if e.F != history.Write {
 			continue

@@ -8,7 +8,8 @@ import "github.com/lockcheck/lockcheck/history"
 // The resource's own lines decide, because they stand where the accesses took effect.
 // Without them the clients' lines are judged. Nested holds know the same value. A write
 // of a grant that has neither read nor written is not judged. A read without an answer
-// gives its grant no value.
+// gives its grant no value. A write that takes effect late was computed from what its
+// grant knew at its invoke.
 func resource(t *timeline) Verdict {
 	if len(t.accesses) == 0 {
 		return resourceByClients(t)
@@ -16,19 +17,25 @@ func resource(t *timeline) Verdict {
 	known := t.unknown()
 	last := t.scratch.zeros(len(t.locks.list)) // by lock: 1 + the position of the last write
 	written, compared := false, false
-	for _, a := range t.accesses {
+	for i, a := range t.accesses {
 		e := t.entry(a.pos)
-		if e.F == history.Refuse || e.F == history.Read && t.unanswered(e) {
+		if t.teachesNothing(e) {
 			continue
 		}
 		if a.hold != none {
-			b := &known[t.holds[a.hold].nest]
-			if e.F == history.Write && b.value.Set && e.Was.Set {
-				if compared = true; b.value.V != e.Was.V && !t.goesOn(a.lock) {
-					return violated(Resource, t.lostUpdate(b, last[a.lock]-1, a.pos, a.hold))
+			now, b := t.learns(a.pos), &known[t.holds[a.hold].nest]
+			from := *b
+			if now.since < from.since && now.wrote { // it was under way for long
+				from = t.knewBefore(i, now.since)
+			}
+			if now.wrote && from.value.Set && e.Was.Set {
+				if compared = true; from.value.V != e.Was.V && !t.goesOn(a.lock) {
+					return violated(Resource, t.lostUpdate(&from, last[a.lock]-1, a.pos, a.hold))
 				}
 			}
-			*b = basis{value: e.Value, pos: a.pos, wrote: e.F == history.Write}
+			if now.since >= b.since {
+				*b = now
+			}
 		}
 		if e.F == history.Write {
 			written = true
@@ -43,6 +50,39 @@ func resource(t *timeline) Verdict {
 	default:
 		return notApplicable(Resource, "the resource was never written")
 	}
+}
+
+// learns returns what a grant knows from its access at pos: the value that it wrote, from the
+// invoke on, or the value that it read, from the answer on.
+func (t *timeline) learns(pos int32) basis {
+	e := t.entry(pos)
+	b := basis{value: e.Value, pos: pos, since: pos, wrote: e.F == history.Write}
+	if o := t.opOf(e.By); o != none && b.wrote {
+		b.since = t.ops[o].invoke
+	} else if o != none {
+		b.since = t.ops[o].done
+	}
+	return b
+}
+
+// knewBefore returns what the grant of access i knew just before pos, from its earlier
+// accesses.
+func (t *timeline) knewBefore(i int, pos int32) (last basis) {
+	nest := t.holds[t.accesses[i].hold].nest
+	for _, a := range t.accesses[:i] {
+		if a.hold == none || t.holds[a.hold].nest != nest || t.teachesNothing(t.entry(a.pos)) {
+			continue
+		}
+		if b := t.learns(a.pos); b.since < pos && b.since >= last.since {
+			last = b
+		}
+	}
+	return last
+}
+
+// teachesNothing reports whether nobody learns a value from a line of the resource.
+func (t *timeline) teachesNothing(e *history.Entry) bool {
+	return e.F == history.Refuse || e.F == history.Read && t.unanswered(e)
 }
 
 // unanswered reports whether the operation had no ok for which e, a line of the

@@ -126,6 +126,45 @@ var resourceSpecs = []spec{
 		5 c1' write value=4 grant=1
 		5 resource write by=c1' value=4 was=1
 		6 c1' write ok grant=1`, "unknown: of no write is it known both what its grant had read or written before and what it replaced"},
+	{"a late write was computed from what its grant knew when it sent it", granted2 + `
+		3 c1 read
+		3 resource read by=c1 value=10
+		3 c1 read ok
+		4 c1 write value=11
+		5 c1 write info error=timeout
+		6 c2 read
+		6 resource read by=c2 value=10
+		6 c2 read ok
+		7 c2 write value=12
+		7 resource write by=c2 value=12 was=10
+		7 c2 write ok
+		8 c1' read grant=1
+		8 resource read by=c1' value=12
+		8 c1' read ok grant=1
+		9 resource write by=c1 value=11 was=12`, `violated 6,14,19: c1 read 10 at 3.000 s, and its write of 11 at 9.000 s replaced 12, put there at 7.000 s.`},
+	{"a later write of one grant, which an earlier one destroys", granted1 + `
+		3 c1 read
+		3 resource read by=c1 value=10
+		3 c1 read ok
+		4 c1 write value=11
+		5 c1 write info error=timeout
+		6 c1' write value=12 grant=1
+		6 resource write by=c1' value=12 was=10
+		6 c1' write ok grant=1
+		9 resource write by=c1 value=11 was=12`, `violated 4,9,11: c1 read 10 at 3.000 s, and its write of 11 at 9.000 s replaced 12, put there at 6.000 s.`},
+	{"a late write that comes before the next one of its grant", granted1 + `
+		3 c1 read
+		3 resource read by=c1 value=10
+		3 c1 read ok
+		4 c1 write value=11
+		5 c1 write info error=timeout
+		6 c1' read grant=1
+		6 resource read by=c1' value=10
+		6 resource write by=c1 value=11 was=10
+		6 c1' read ok grant=1
+		7 c1' write value=12 grant=1
+		7 resource write by=c1' value=12 was=11
+		7 c1' write ok grant=1`, `violated 9,10,13: c1 read 10 at 6.000 s, and its write of 12 at 7.000 s replaced 11, put there at 6.000 s.`},
 	{"the last read counts", readFirst + `
 		4 c2 write value=2
 		4 resource write by=c2 value=2 was=0

@@ -25,22 +25,39 @@ func (d *digest) overwritten(v *visit) (over bool, lost *visit) {
 	return true, nil
 }
 
-// basis returns the last access before v from which v's grant knew a value, or nil, and
+// basis returns the last access from which v's grant knew a value when it sent v, or nil, and
 // the writes since then.
 func (d *digest) basis(v *visit) (basis *visit, since []*visit) {
 	n, _ := slices.BinarySearchFunc(d.visits, v.pos, func(o *visit, pos int) int { return cmp.Compare(o.pos, pos) })
-	for _, o := range slices.Backward(d.visits[:n]) {
-		unknown := o.f == history.Read && o.op != nil && o.op.outcome != history.OK // its answer did not come
-		if o.f != history.Refuse && !unknown && o.grant != nil && o.grant.nest == v.grant.nest {
-			basis = o
+	sent, from := v.learnt(), 0
+	for i, o := range slices.Backward(d.visits[:n]) {
+		if basis != nil && o.pos < basis.learnt() {
 			break
 		}
+		unknown := o.f == history.Read && o.op != nil && o.op.outcome != history.OK // its answer did not come
+		if o.f != history.Refuse && !unknown && o.grant != nil && o.grant.nest == v.grant.nest &&
+			o.learnt() < sent && (basis == nil || o.learnt() > basis.learnt()) {
+			basis, from = o, i+1
+		}
+	}
+	for _, o := range d.visits[from:n] {
 		if o.f == history.Write {
 			since = append(since, o)
 		}
 	}
-	slices.Reverse(since)
 	return basis, since
+}
+
+// learnt returns the position from which v's client knew its value: the invoke of a write,
+// and the answer to a read.
+func (v *visit) learnt() int {
+	switch {
+	case v.op == nil:
+		return v.pos
+	case v.f == history.Write:
+		return v.op.invoke
+	}
+	return v.op.done
 }
 
 // destroys returns the writes that v destroyed, in their order. It leaves out those that
