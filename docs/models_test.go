@@ -27,7 +27,7 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
   Then the hold may have ended at the invoke of that release, or later. A later release with an ok confirms this; a later extend with an ok shows only that the hold lasted until then.
 - A grant belongs to the process whose acquire got it. If a process ends with an ` + "`" + `info` + "`" + `, the next new number of its client continues it: both are one process.
   If two processes of the client ended in this way, the new number continues the later one. Nothing continues the other, nor a process whose last operation did not end with an ` + "`" + `info` + "`" + `. A process that ended with an ` + "`" + `info` + "`" + ` is continued even if its client has crashed, exited or been killed since then.
-- A release or an extend with a grant is about that grant, even if the line names another lock. The invoke of an acquire may already name the grant. An acquire that is ok without a grant has a name of its own: name all grants or none. A name that no acquire has given so far may be that of any
+- A release or an extend with a grant is about that grant, even if the line names another lock. The invoke of an acquire may already name the grant. An acquire that is ok without a grant gets the next free number as its name: name all grants or none. A name that no acquire has given so far may be that of any
   acquire of its client that is open, or that no line of an acquire names. Each line with such a name may be about another of them, also of several acquires with the same name.
   Without a grant it is about the last grant that its process has got, in the order of the acquires, even if it has lost it. A process has got a grant if an ok of its acquire or of an extend, or a line ` + "`" + `valid` + "`" + `, has shown it. A grant counts as released once a release by any process of the client was ok, or ended without an answer.
   If none is left, it is about any one grant that its client may have at the invoke, including acquires without an answer and open ones. The same holds while another process of the client is releasing that last grant, by a release without a grant. What such a release meant is one of the choices, and later operations go on from there. The history
@@ -37,12 +37,12 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
   A further ok has nothing to release, and is violated.
   After a loss or a death one later ok likewise confirms that the hold ended there: many stores answer ok to a client that deletes a missing entry.
 - A line ` + "`" + `valid` + "`" + ` shows that its grant was given before that line; in ` + "`" + `mutex` + "`" + ` it says nothing. It does not show when the hold ended (but see ` + "`" + `lease` + "`" + `).
-  It is about the same grant as a release at that line would be; without a grant, it is about one that its process is releasing only if the process has got no other. If it can only be about an open acquire of its own process, or about an acquire that fails later, the line is about nothing.
+  It is about the same grant as a release at that line would be; without a grant, it is about one that its process is releasing only if the process has got no other. In a choice in which it is about an open acquire of its own process, or about an acquire that fails later, the line is about nothing.
 - A line ` + "`" + `lost` + "`" + `, an extend that failed with ` + "`" + `lost` + "`" + ` or ` + "`" + `not-held` + "`" + `, and the ` + "`" + `kill` + "`" + `, ` + "`" + `poweroff` + "`" + ` or ` + "`" + `exit` + "`" + ` of a client (a line of ` + "`" + `nemesis` + "`" + ` that names it) make the hold uncertain: from there on the
   lock may be free or held; after the extend, from its ` + "`" + `fail` + "`" + ` on. A client that died in a pause did nothing since the pause began,
   but for what its lines with an ok show: a release or an extend with an ok in the pause shows that its hold lasted until then, unless it confirms an earlier end. So does an extend between the first and the last line of a kill; a release there may confirm that the kill had ended the hold.
   A pause without an end line is still in force after a kill.
-- A client that died by itself (an ` + "`" + `exit` + "`" + `, or an ` + "`" + `info` + "`" + ` with the error ` + "`" + `crashed` + "`" + `) may have died right after its last sign of life. That is its last line except ` + "`" + `invoke` + "`" + ` and ` + "`" + `info` + "`" + ` lines.
+- A client that died by itself (an ` + "`" + `exit` + "`" + `, or an answer with the error ` + "`" + `crashed` + "`" + `) may have died right after its last sign of life. That is its last line except ` + "`" + `invoke` + "`" + ` and ` + "`" + `info` + "`" + ` lines.
   A killed client died at the kill, even if such a line comes later. Its next request after the last line of the kill begins a new life, which ends no earlier than that kill.
 - A loss is a line ` + "`" + `lost` + "`" + `, or an extend that failed with ` + "`" + `lost` + "`" + ` or ` + "`" + `not-held` + "`" + `. A loss with a grant ends only that grant; with a name that no acquire has given, any that may have it. It ends no other permit, and nothing if the grant was released before.
 - If a process has got one grant only that it has neither released nor reported as lost, a loss without a grant is about that one. (A failed extend is also about one that it has reported as lost.) Any other loss without a grant ends all that its process holds of the lock, including holds that it continued after an ` + "`" + `info` + "`" + `. If there are none, it ends all that its client may have of the lock.
@@ -61,7 +61,7 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
   A store may keep a lease for longer than its holder believes, so an expired lease may still be the reason of a refusal.
 - The verdict is unknown if nothing is violated, and the history can show nothing, all of its locks together:
   - no acquire is ok (for a register: no read or write is ok);
-  - no grant has a token (models with tokens);
+  - no grant has a token (models with tokens); for fenced-register, no access has one;
   - no acquire that is ok has a line ` + "`" + `queued` + "`" + ` (` + "`" + `fifo-mutex` + "`" + `);
   - no grant says how long it is valid, or all times are 0 (` + "`" + `lease` + "`" + `; a ` + "`" + `valid_until` + "`" + ` of 0 says nothing). Only releases and extends are judged then.
 

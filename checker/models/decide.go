@@ -12,7 +12,7 @@ func (o *object) decide(b *budget, reason string) finding {
 	pieces := o.cut()
 	open, why, decided := piece{}, "", 0
 	for _, p := range pieces {
-		out, reason := b.search(o, p.ops(), p.start, 0)
+		out, reason := b.search(o, p.ops(), p.start, b.most)
 		switch out {
 		case checker.Violated:
 			return o.reduce(b, p)

@@ -2,11 +2,15 @@ package models
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 
 	"github.com/anishathalye/porcupine"
 )
+
+// seed is that of the hashes with which Porcupine finds the states that it has seen.
+var seed = maphash.MakeSeed()
 
 // spec returns the model for Porcupine: what the object allows, one operation after
 // the other, exactly by its rules.
@@ -30,6 +34,7 @@ func (o *object) spec(start state) porcupine.Model {
 		},
 		DescribeOperation: func(in, _ any) string { return o.describe(in.(input)) },
 		DescribeState:     func(s any) string { return o.describeState(s.(state)) },
+		Hash:              func(s any) uint64 { return maphash.Comparable(seed, s.(state)) },
 	}
 	if !o.loose() && !slices.ContainsFunc(o.events, event.confirms) {
 		return m
@@ -52,6 +57,7 @@ func (o *object) spec(start state) porcupine.Model {
 		},
 		DescribeOperation: m.DescribeOperation,
 		DescribeState:     m.DescribeState,
+		Hash:              m.Hash,
 	}).ToModel()
 }
 

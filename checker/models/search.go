@@ -16,7 +16,8 @@ import (
 type budget struct {
 	ctx    context.Context
 	until  time.Time // zero: no limit
-	steps  int       // that all searches took
+	steps  int       // that all searches took; trying an operation in one of many states at once counts as more
+	most   int       // for each search that has to decide; 0: no limit
 	spare  int       // steps for locks that the direct judge found valid
 	limits Options
 }
@@ -43,6 +44,13 @@ func (b *budget) within(d time.Duration) *budget {
 	return &c
 }
 
+// brief returns the same budget, limited to few steps for each search.
+func (b *budget) brief() *budget {
+	c := *b
+	c.most = confirmSteps
+	return &c
+}
+
 // quick searches with few steps.
 func (b *budget) quick(o *object, list []operation, start state) checker.Outcome {
 	out, _ := b.search(o, list, start, confirmSteps)
@@ -64,14 +72,22 @@ func (b *budget) search(o *object, list []operation, start state, steps int) (ch
 	defer close(done)
 	go b.watch(done, func(reason string) { why.Store(&reason); stop.Store(true) })
 	m := o.spec(start)
-	step := m.Step
+	step := m.StepContext // it has precedence
+	if step == nil {
+		plain := m.Step
+		step = func(_ context.Context, s, in, out any) (bool, any) { return plain(s, in, out) }
+	}
 	var taken atomic.Int64 // atomic, since after a timeout the search goes on for a moment
 	over := func() bool { return steps > 0 && taken.Load() > int64(steps) }
-	m.Step = func(s, in, out any) (bool, any) {
-		if taken.Add(1); over() || stop.Load() { // the search ends quickly, and its result is not used
+	m.StepContext = func(ctx context.Context, s, in, out any) (bool, any) {
+		cost := 1
+		if all, several := s.([]any); several { // Porcupine compares each next state with all others
+			cost = max(1, len(all)*len(all)/10)
+		}
+		if taken.Add(int64(cost)); over() || stop.Load() { // the search ends quickly, and its result is not used
 			return false, s
 		}
-		return step(s, in, out)
+		return step(ctx, s, in, out)
 	}
 	result := porcupine.CheckOperationsTimeout(m, o.history(list), left)
 	b.steps += int(taken.Load())

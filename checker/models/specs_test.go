@@ -415,6 +415,19 @@ var modelSpecs = []modelSpec{
 		c2 queued
 		c2 acquire ok
 		c1 acquire fail`, "valid"},
+	{"fifo-mutex", "a release that may have meant one of many, whose searches end after some steps", `
+		c1 acquire
+		c3 acquire
+		c1' acquire
+		c1'' release grant=2
+		c1'' release ok grant=2
+		c3' acquire
+		c1''' acquire
+		c3' queued
+		c1'''' acquire
+		nemesis exit on=c1
+		c3' acquire ok grant=4
+		c1'''' acquire ok grant=5`, `violated 6,8,9,12: there is no order for this: c3 (process 5): queued (lines 6 to 8); c1 (process 7): acquire (lines 9 to 12); which of its grants c1 means in line 4 (release) makes no difference.`},
 	{"fifo-mutex", "without a queue nothing is known of order", held, "unknown: no acquire says when it had a place in the queue (queued), so the order of grants cannot be judged; nobody held what another one held"},
 	{"rw-mutex", "readers share", `
 		c1 acquire shared

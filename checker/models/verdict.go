@@ -210,15 +210,21 @@ func (j *Judge) each(lock int, b *budget) (object *object, f finding) {
 	return nil, f
 }
 
-// surely judges a lock again that is violated in one reading of its history: first
-// with the facts that hold in every reading, which are those of o, then reading by
-// reading.
+// surely judges a lock again that is violated in one reading of its history: with the
+// facts that hold in every reading, which are those of o, and reading by reading. A search
+// that takes long comes last.
 func (j *Judge) surely(lock int, o *object, seems finding, b *budget) (*object, finding) {
-	if f := o.judge(b); f.outcome == checker.Violated {
-		return o, f
+	sure := o.judge(b.brief())
+	if sure.outcome == checker.Violated {
+		return o, sure
 	}
-	if r, f := j.each(lock, b); f.outcome != checker.Unknown {
+	if r, f := j.each(lock, b.brief()); f.outcome != checker.Unknown {
 		return r, f
+	}
+	if sure.outcome == checker.Unknown {
+		if f := o.judge(b); f.outcome == checker.Violated {
+			return o, f
+		}
 	}
 	return o, undecided("it is not certain " + j.locks[lock].doubt + "; if it is as it seems: " + strings.TrimSuffix(seems.sentence, "."))
 }
