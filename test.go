@@ -49,6 +49,7 @@ type suite struct {
 	kinds    []faults.Fault // the zero Fault: none
 	works    []workloads.Workload
 	table    []row // without a promise
+	fencing  history.Fencing
 }
 
 // Test tests a lock. It calls the factory once for each client of a run. The factory returns
@@ -126,6 +127,9 @@ func newSuite(t *testing.T, call string, servers Servers, factory func(*Env) (Lo
 		}
 	case servers.store == catalogue.StoreMySQL:
 		return nil, errors.New("MySQL runs on real servers only: -lockcheck.on=docker, or lockcheck.External")
+	}
+	if slices.Contains(x.promise, checker.Fencing) {
+		x.fencing = history.FencingAll
 	}
 	return x, x.chooseFaults()
 }
@@ -282,7 +286,7 @@ func (x *suite) batch(f faults.Fault, limit time.Duration) *explore.Settings {
 		Lock: x.lock.ID, Use: x.lock, On: env.Bubble, Lease: lease, Workloads: x.works,
 		Clients: explore.Exactly(x.settings.clients), Acquires: explore.Exactly(acquires), Count: explore.AnyCount,
 		Promises: x.promise.Strings(), Seed: x.settings.seed, Runs: x.settings.runs, For: limit, Jobs: 1,
-		Points: x.points,
+		Points: x.points, Fencing: x.fencing,
 	}
 	if x.settings.on == onExternal {
 		s.Server = x.settings.own.Layout()
@@ -313,6 +317,9 @@ func (x *suite) learn() {
 		x.t.Fatalf("lockcheck: %v", err)
 	}
 	x.lock.Steps, x.points = learned.Usual, learned.Points
+	if learned.Tokens {
+		x.fencing = history.FencingAll
+	}
 	ofEntries := func(p checker.Property) bool { return p == checker.Ownership || p == checker.Answers }
 	if learned.Crowded.History.Header.Observes == nil && slices.ContainsFunc(x.promise, ofEntries) {
 		x.t.Fatalf("lockcheck: a grant has left no entry that lockcheck knows, so ownership and answers cannot be judged. The key of an entry ends with the name that Acquire gets, and its value is a string or a hash")

@@ -21,6 +21,7 @@ type Learned struct {
 	Usual   catalogue.Requests // how many operations mostly have when nobody disturbs them
 	Points  []faults.Point     // where faults may strike
 	Crowded *harness.Judged    // the run of several clients without faults
+	Tokens  bool               // each of its grants has a fencing token
 }
 
 // Learn learns which requests the operations of a user's lock have. Nobody else knows: a
@@ -51,7 +52,18 @@ func Learn(t *testing.T, make userlock.Maker, alone, crowded *harness.Plan) (*Le
 	if r := append(rare(history.Acquire, most.Acquire, undisturbed, odd), rare(history.Release, most.Release, undisturbed, odd)...); len(r) > 0 {
 		list = append(list, repeated(r, max(len(list)/3, len(r)))...)
 	}
-	return &Learned{usual, list, j}, nil
+	return &Learned{usual, list, j, tokens(j.History)}, nil
+}
+
+// tokens reports whether every grant has a fencing token.
+func tokens(h *history.History) bool {
+	granted, bare := false, false
+	for _, e := range h.Entries {
+		if e.Type == history.OK && (e.F == history.Acquire || e.F == history.Try) {
+			granted, bare = true, bare || e.Token == 0
+		}
+	}
+	return granted && !bare
 }
 
 // disturb returns a plan with two faults. A holder pauses for two leases: others find its
