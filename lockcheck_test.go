@@ -219,7 +219,8 @@ var failing = map[string]func(*testing.T){
 			l.Close = c.Close
 		}
 	}),
-	"a process": broken(func(*lockcheck.Lock, *lockcheck.Env) { _ = exec.Command("true").Run() }),
+	"a name of the network": broken(func(*lockcheck.Lock, *lockcheck.Env) { _, _ = net.LookupHost("example.invalid") }),
+	"a process":             broken(func(*lockcheck.Lock, *lockcheck.Env) { _ = exec.Command("true").Run() }),
 	"a fault twice": func(t *testing.T) {
 		lockcheck.Test(t, lockcheck.Redis(1), naive, lockcheck.Faults("pause", "none", "pause"))
 	},
@@ -384,6 +385,7 @@ func TestFailures(t *testing.T) {
 		"a side connection":                {"has tried to make a connection without the dialer of Env"},
 		"a side connection after an error": {"has tried to make a connection without the dialer of Env"},
 		"a side socket":                    {"has opened a socket without the dialer of Env"},
+		"a name of the network":            {"has looked up the name of a host"},
 		"a process":                        {"has started a process, for which virtual time does not wait"},
 		"a fault twice":                    {"the fault pause is named twice"},
 		"a host name":                      {"this client has made no connection", "no server listens on localhost:6379: the servers are at [10.0.0.1:6379]"},

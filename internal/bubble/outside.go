@@ -1,10 +1,14 @@
 package bubble
 
 import (
+	"context"
+	"errors"
+	"net"
 	"os"
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/lockcheck/lockcheck/internal/userlock"
 )
@@ -13,6 +17,7 @@ import (
 // of it.
 type outside struct {
 	dials    int // TCP connections that it has tried to make with package net, since Seedable
+	lookups  int // of names that no file of this machine has
 	sockets  int // that are open
 	children int // page faults of processes that it has started and that have ended; each has some
 }
@@ -23,6 +28,7 @@ func lookOutside() (o outside) {
 	if metrics.Read(s); s[0].Value.Kind() == metrics.KindUint64 {
 		o.dials = int(s[0].Value.Uint64())
 	}
+	o.lookups = int(lookups.Load())
 	files, _ := os.ReadDir("/proc/self/fd")
 	for _, f := range files {
 		if to, _ := os.Readlink("/proc/self/fd/" + f.Name()); strings.HasPrefix(to, "socket:") {
@@ -37,6 +43,20 @@ func lookOutside() (o outside) {
 	return o
 }
 
+// lookups counts the names that were looked up while noLookups was in force.
+var lookups atomic.Int64
+
+// noLookups makes package net ask no server for names, which would take real time. It returns
+// a function that ends this.
+func noLookups() (restore func()) {
+	before := net.DefaultResolver
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		lookups.Add(1)
+		return nil, errors.New("in virtual time no server answers for names")
+	}}
+	return func() { net.DefaultResolver = before }
+}
+
 // strays counts runs in which something was done outside of the bubble. Goroutines that have
 // nothing to do with the lock may do so, too, but hardly during two runs, which take
 // milliseconds each.
@@ -48,6 +68,8 @@ func (s *strays) check(before, after outside) error {
 	switch {
 	case after.dials > before.dials:
 		what = "tried to make a connection without the dialer of Env: in virtual time no other exist"
+	case after.lookups > before.lookups:
+		what = "looked up the name of a host: in virtual time nobody answers. Connect to the addresses of Env"
 	case after.sockets > before.sockets:
 		what = "opened a socket without the dialer of Env: in virtual time no other exist"
 	case after.children > before.children:

@@ -47,7 +47,7 @@ func (w *World) watch() (stop func()) {
 			}
 			switch {
 			case still > stillTicks:
-				w.giveUp(fmt.Sprintf("nothing has moved for %d s. The code of a client never waits, or it waits for something that is not in the bubble: a connection that was not made with the dialer of Env, a process, a file. A mutex that is locked during a network call is such a thing, too: use a channel", stillTicks))
+				w.giveUp(fmt.Sprintf("nothing has moved for %d s. The code of a client never waits, or it waits for something that is not in the bubble: a connection that was not made with the dialer of Env, a process, a file. A mutex that is locked during a network call is such a thing, too, and so is a channel that was made outside of the factory", stillTicks))
 			case slowly >= slowTicks:
 				w.giveUp(fmt.Sprintf("for %d s virtual time has moved by less than %v a second: a goroutine sleeps for a tiny time again and again, or the code of a client computes for long or waits for something that is not in the bubble", slowTicks, slow))
 			}

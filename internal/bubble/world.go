@@ -117,6 +117,7 @@ func (w *World) Run() (err error) {
 			err = fmt.Errorf("%s (%v)\n\n%s", w.remains(), p, leaked())
 		}
 	}()
+	defer noLookups()()
 	before := lookOutside()
 	synctest.Test(w.t, func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, w.seed)
