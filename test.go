@@ -394,6 +394,9 @@ func (x *suite) replay(t *testing.T, file string) {
 		file = filepath.Join(file, rundir.ScheduleFile)
 	}
 	plan, err := x.readPlan(file)
+	if err != nil && *replayFlag == "" {
+		t.Fatalf("lockcheck: %v. To forget this saved run, delete %s", err, filepath.Dir(file))
+	}
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)
 	}
