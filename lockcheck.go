@@ -56,9 +56,10 @@ type Grant struct {
 	Release func(ctx context.Context) error
 	// Extend prolongs the lease to a whole one from now on, and returns the new Until.
 	Extend func(ctx context.Context) (until time.Time, err error)
-	// Token is the fencing token, which grows with every grant; 0: none. If all grants have
-	// one, the resource that the lock guards refuses tokens that are smaller than the last
-	// one; on real servers it does so if the test promises fencing.
+	// Token is the fencing token, which grows with every grant; 0: none, which is smaller
+	// than all. If all grants of a run without faults have one, or if the test promises
+	// fencing, the resource that the lock guards refuses tokens that are smaller than the last
+	// one. On real servers only the promise counts.
 	Token uint64
 	// Until is the time up to which the holder relies on the grant. The default is the
 	// lifetime of the lock's entry in the store, from the request that made it; on docker,

@@ -332,7 +332,8 @@ func fail(t *testing.T, dir, name string, flags ...string) string {
 // run runs one of them with that promise, and returns what it prints.
 func run(dir, name, promise string, flags ...string) (string, error) {
 	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestFailing$/^" + strings.ReplaceAll(name, " ", "_") + "$", "-test.count=1"}, flags...)...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), failingEnv+"=1", promiseEnv+"="+promise)
+	// With LOCALDOMAIN package net asks the C library for names, as it does on macOS.
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), failingEnv+"=1", promiseEnv+"="+promise, "LOCALDOMAIN=")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -400,7 +400,7 @@ func (x *suite) replay(t *testing.T, file string) {
 	if err != nil {
 		t.Fatalf("lockcheck: %v", err)
 	}
-	plan.Promises = x.promise.Strings()
+	plan.Promises, plan.Fencing = x.promise.Strings(), x.fencing
 	if x.repeats(t, plan) {
 		return
 	}

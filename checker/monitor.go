@@ -118,7 +118,8 @@ type call struct {
 	shared   bool  // the grant of another acquire stands on its entry
 
 	unsettled bool        // a write that may still reach the resource
-	basis     history.Opt // of a write: what its section knew at its invoke
+	basis     history.Opt // of a write: what its section had learnt before its invoke
+	learnt    int32       // position from which on it knew that
 }
 
 // section is one grant: a critical section.

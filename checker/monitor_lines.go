@@ -60,7 +60,8 @@ func (m *Monitor) invoke(id int32, e *history.Entry) {
 				s.giving = gives
 			}
 		case v == write:
-			o.unsettled, o.basis = true, m.sections[s.nest].basis
+			n := &m.sections[s.nest]
+			o.unsettled, o.basis, o.learnt = true, n.basis, n.learnt
 			s.writes++
 		}
 	}

@@ -146,8 +146,19 @@ func (m *Monitor) access(e *history.Entry) {
 		if since >= s.learnt {
 			s.basis, s.learnt = e.Value, since
 		}
+		m.precedes(m.sections[id].nest, e.Value, since)
 	}
 	m.value = e.Value.V
+}
+
+// precedes corrects the basis of the writes that a nest sent after since, and that may still
+// reach the resource: it knew value by then.
+func (m *Monitor) precedes(nest int32, value history.Opt, since int32) {
+	for i := len(m.calls) - 1; i >= 0 && m.calls[i].pos > since; i-- {
+		if o := &m.calls[i]; o.unsettled && m.sections[o.section].nest == nest && o.learnt < since {
+			o.basis, o.learnt = value, since
+		}
+	}
 }
 
 // reached notes that a write will not reach the resource any more.

@@ -198,8 +198,14 @@ func (m *Monitor) AppendCall(b []byte, index int, now time.Duration) []byte {
 	b = appendWord(b, c.name)
 	b = append(b, byte(o.verb), flag(c.open == id, 0)|flag(o.unsettled && m.undecided&inResource != 0, 1))
 	if o.unsettled && m.undecided&inResource != 0 {
-		newer := m.sections[m.sections[o.section].nest].learnt > o.pos
-		b = append(b, flag(o.basis.Set, 0)|flag(o.basis.Set && o.basis.V != m.value, 1)|flag(newer, 2))
+		nest, older := m.sections[o.section].nest, byte(0)
+		for i := range m.calls {
+			if c := &m.calls[i]; c.unsettled && c.pos < o.pos && m.sections[c.section].nest == nest {
+				older++
+			}
+		}
+		newer := m.sections[nest].learnt > o.pos
+		b = append(b, flag(o.basis.Set, 0)|flag(o.basis.Set && o.basis.V != m.value, 1)|flag(newer, 2), older)
 	}
 	var own, around uint64 // bits of the client's sections: its own, from 1, and those that it began in
 	n := 0

@@ -165,6 +165,16 @@ var resourceSpecs = []spec{
 		7 c1' write value=12 grant=1
 		7 resource write by=c1' value=12 was=11
 		7 c1' write ok grant=1`, `violated 9,10,13: c1 read 10 at 6.000 s, and its write of 12 at 7.000 s replaced 11, put there at 6.000 s.`},
+	{"two writes of one grant that take effect late, in their order", granted1 + `
+		3 c1 read
+		3 resource read by=c1 value=10
+		3 c1 read ok
+		4 c1 write value=11
+		5 c1 write info error=timeout
+		6 c1' write value=12 grant=1
+		7 resource write by=c1 value=11 was=10
+		8 resource write by=c1' value=12 was=11
+		9 c1' write ok grant=1`, "valid"},
 	{"the last read counts", readFirst + `
 		4 c2 write value=2
 		4 resource write by=c2 value=2 was=0

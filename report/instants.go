@@ -156,8 +156,8 @@ func (d *digest) cutShort() {
 	}
 }
 
-// lingers reports whether the end of f is uncertain by more than a moment: a server
-// comes back some time after the order to start.
+// lingers reports whether the end of f is uncertain by more than a moment: a server comes
+// back, and a cut is mended, some time after the order.
 func (d *digest) lingers(f *fault) bool {
 	return f.end != none && d.at(f.end)-d.at(f.heals) > d.nearly()
 }

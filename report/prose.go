@@ -42,7 +42,7 @@ func (p *plot) told() (story []told) {
 		default:
 			time = lead
 		}
-		if m.point != "" && m.point == last.point {
+		if m.where != "" && m.point != "" && m.point == last.point && m.at-last.at <= p.d.slack() {
 			m.where = samePoint
 		}
 		if m.where != "" && !(again && m.obvious) {

@@ -16,7 +16,7 @@ import (
 type budget struct {
 	ctx    context.Context
 	until  time.Time // zero: no limit
-	steps  int       // that all searches took; trying an operation in one of many states at once counts as more
+	steps  int       // that all searches took
 	most   int       // for each search that has to decide; 0: no limit
 	spare  int       // steps for locks that the direct judge found valid
 	limits Options
@@ -80,7 +80,7 @@ func (b *budget) search(o *object, list []operation, start state, steps int) (ch
 	var taken atomic.Int64 // atomic, since after a timeout the search goes on for a moment
 	over := func() bool { return steps > 0 && taken.Load() > int64(steps) }
 	m.StepContext = func(ctx context.Context, s, in, out any) (bool, any) {
-		cost := 1
+		cost := 1                               // steps
 		if all, several := s.([]any); several { // Porcupine compares each next state with all others
 			cost = max(1, len(all)*len(all)/10)
 		}

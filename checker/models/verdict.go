@@ -199,7 +199,7 @@ func (j *Judge) each(lock int, b *budget) (object *object, f finding) {
 			object, f = o, g
 		}
 		if g.outcome == checker.Unknown {
-			f.outcome = checker.Unknown
+			f.outcome, f.limited = checker.Unknown, f.limited || g.limited
 		}
 		if !c.advance() {
 			f.sentence = fmt.Sprintf("%s; %s makes no difference.", strings.TrimSuffix(f.sentence, "."), j.locks[lock].doubt)
@@ -218,12 +218,18 @@ func (j *Judge) surely(lock int, o *object, seems finding, b *budget) (*object, 
 	if sure.outcome == checker.Violated {
 		return o, sure
 	}
-	if r, f := j.each(lock, b.brief()); f.outcome != checker.Unknown {
+	r, f := j.each(lock, b.brief())
+	if f.outcome != checker.Unknown {
 		return r, f
 	}
 	if sure.outcome == checker.Unknown {
 		if f := o.judge(b); f.outcome == checker.Violated {
 			return o, f
+		}
+	}
+	if f.limited {
+		if r, f := j.each(lock, b); f.outcome != checker.Unknown {
+			return r, f
 		}
 	}
 	return o, undecided("it is not certain " + j.locks[lock].doubt + "; if it is as it seems: " + strings.TrimSuffix(seems.sentence, "."))

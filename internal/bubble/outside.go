@@ -17,7 +17,7 @@ import (
 // of it.
 type outside struct {
 	dials    int // TCP connections that it has tried to make with package net, since Seedable
-	lookups  int // of names that no file of this machine has
+	lookups  int // questions about names that no file of this machine has, since Seedable
 	sockets  int // that are open
 	children int // page faults of processes that it has started and that have ended; each has some
 }
@@ -43,7 +43,7 @@ func lookOutside() (o outside) {
 	return o
 }
 
-// lookups counts the names that were looked up while noLookups was in force.
+// lookups counts the questions about names that were to be sent while noLookups was in force.
 var lookups atomic.Int64
 
 // noLookups makes package net ask no server for names, which would take real time. It returns

@@ -1,6 +1,7 @@
 package bubble
 
 import (
+	"context"
 	"net"
 	"runtime"
 	"runtime/debug"
@@ -19,7 +20,7 @@ import (
 // Package net makes a channel for all the process when it first looks up a name. It would
 // belong to a bubble, and the runtime ends the process when another bubble uses it.
 func Tune() (restore func()) {
-	net.LookupHost("localhost") // with any result
+	(&net.Resolver{PreferGo: true}).LookupHost(context.Background(), "localhost") // as in a bubble, with any result
 	percent := debug.SetGCPercent(400)
 	restored := make(chan struct{})
 	var begun sync.WaitGroup
