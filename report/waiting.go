@@ -348,10 +348,10 @@ func (p *plot) deadAhead(o *op, free gap) (said, short string) {
 
 // ending tells how the time without a holder ended, if it did.
 func (p *plot) ending(s *stay, asked *op, free gap) {
-	before, long, after := "before", "yet", "the first"
+	earlier, long, after := "before", "yet", "the first"
 	if g := p.lastHolder(free); g != nil {
 		length := p.d.units.span(p.d.at(free.end) - p.d.at(max(g.got, g.end)))
-		before, long, after = "for "+length, "for "+length, "after "+length+" without a holder"
+		earlier, long, after = "for "+length, "for "+length, "after "+length+" without a holder"
 	}
 	if s != nil && s.to != none && s.to <= free.end {
 		p.entriesEnd(p.d.alongside(s))
@@ -361,7 +361,7 @@ func (p *plot) ending(s *stay, asked *op, free gap) {
 		if g.op != asked && p.d.at(g.got)-p.d.at(g.op.invoke) > p.d.slack() {
 			p.wants(g.op, key) // another one has given up
 		}
-		p.granted(g, ": nobody had held it "+before+late, ", "+after+short)
+		p.granted(g, ": nobody had held it "+earlier+late, ", "+after+short)
 		return
 	}
 	m := p.nobody(asked, free.end, "had held the lock "+long, "holds the lock")

@@ -58,7 +58,7 @@ var table = [...]Model{
 	{
 		Name:   "fifo-mutex",
 		State:  "who holds the lock, and who waits, in order",
-		Rules:  "As owner-mutex, and of those who wait the first in the queue gets the lock. A client takes its place in the queue between the invoke of the acquire and its line queued: the last such line, if it had to queue up anew, or its completion, if there is none. An acquire that failed or is indeterminate may have left the queue at any time, and may have queued up anew, whatever its client released later.",
+		Rules:  "As owner-mutex, and the first client in the queue gets the lock. A client takes its place in the queue between the invoke of the acquire and its line queued: the last such line, if it had to queue up anew, or its completion, if there is none. An acquire that failed or is indeterminate may have left the queue at any time, and may have queued up anew, whatever its client released later.",
 		Source: "ZooKeeper's lock recipe; Lamport, Time, Clocks (1978), section on mutual exclusion",
 		Exact: shrunk + "Shortened holds have one order; the places in the queue have to be taken in that order. Taking each as early as possible, at its invoke or just after the place before it, is best for all that follow, so it decides. " +
 			"Where an indeterminate acquire is presupposed and has no instant of its own, the order is not forced, and Porcupine decides. " + strictTry,
