@@ -7,12 +7,15 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/lockcheck/lockcheck/history"
 )
 
 // handover: while no client holds and one waits, a grant comes within T/2, or within
 // the time that the lock declares. Time is not counted while a client or server is
 // paused, cut off, slowed down, restarting or failing over. Nor is time counted in
-// which a client may have held that confirmed it only later.
+// which a client may have held that confirmed it only later. On real servers the verdict is
+// unknown if a slow machine may be the reason.
 func handover(t *timeline) Verdict {
 	bound := time.Duration(t.head.HandoverMS) * time.Millisecond
 	if bound == 0 {
@@ -24,12 +27,51 @@ func handover(t *timeline) Verdict {
 	case t.end == 0:
 		return notApplicable(Handover, "the history has no times")
 	}
+	doubt := ""
 	for g := range t.gaps(bound) {
-		if w := t.slow(&g, bound); w != nil && !t.goesOn(g.lock) {
+		w := t.slow(&g, bound)
+		if w == nil {
+			continue
+		}
+		if why := t.slowMachine(&g, bound); why != "" {
+			doubt = why
+		} else if !t.goesOn(g.lock) {
 			return violated(Handover, w)
 		}
 	}
+	if doubt != "" {
+		return unknown(Handover, doubt)
+	}
 	return valid(Handover)
+}
+
+// slowMachine returns why a slow machine, and not the lock, may be the reason that nobody was
+// granted a lock in g, where bound is allowed; "": it cannot be. On real servers an acquire or
+// a release may get no answer although no fault has struck. Its entry then stays for up to T.
+func (t *timeline) slowMachine(g *gap, bound time.Duration) string {
+	if !t.head.RealTime() {
+		return ""
+	}
+	free, _ := t.freeFrom(g)
+	calm := t.size() // up to the first fault
+	if i := slices.IndexFunc(t.faults, func(f fault) bool { return f.kind != stall }); i >= 0 {
+		calm = t.faults[i].start
+	}
+	for i := range t.ops {
+		o := &t.ops[i]
+		if o.invoke >= min(calm, g.end) {
+			break
+		}
+		if o.lock != g.lock || o.verb != acquire && o.verb != release || o.outcome != history.Info || o.done >= calm || t.entry(o.done).Error == history.ErrCrashed {
+			continue
+		}
+		// One that asked in vain for longer than the bound is itself a client that waited.
+		if asked, over := t.at(o.invoke), t.at(o.done); over+t.lease > free && over-max(asked, free) <= bound {
+			return fmt.Sprintf("%s's %s at %s got no answer although no fault had struck, so a slow machine may be the reason that nobody was granted %s between %s and %s",
+				t.procName(o.proc), t.entry(o.invoke).F, seconds(asked), t.lockName(o.lock), seconds(g.from), seconds(g.to))
+		}
+	}
+	return ""
 }
 
 // slow returns the witness that a client waited too long for a free lock, or nil.

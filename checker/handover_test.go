@@ -1,5 +1,12 @@
 package checker
 
+// unanswered: the acquire of c3 has no answer.
+const unanswered = contended + `
+		3 c1 release
+		3 c3 acquire
+		4 c3 acquire info error=timeout
+		13 c2 acquire ok`
+
 var handoverSpecs = []spec{
 	{"a client that ends by itself may have held until then, and waited until its last sign of life", contended + `
 		3 c3 acquire
@@ -56,6 +63,37 @@ var handoverSpecs = []spec{
 	{"the holder was killed, and its entry stays until it expires", contended + `
 		3 nemesis kill id=1 on=c1
 		11 c2 acquire ok`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 11.000 s, 8.000 s later; 5.000 s are allowed.`},
+	{"an acquire without an answer leaves its entry", unanswered, `violated 3,4,7: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later; 5.000 s are allowed.`},
+	{"on real servers a slow machine may be why it has no answer", ".on docker\n" + unanswered, "unknown: c3's acquire at 3.000 s got no answer although no fault had struck, so a slow machine may be the reason that nobody was granted the lock between 1.000 s and 13.000 s"},
+	{"on real servers, too, a fault is why it has no answer", `
+		.on docker` + contended + `
+		2 nemesis drop-reply id=1 on=c3,redis
+		2 c3 acquire
+		3 c1 release
+		3 c3 acquire info error=timeout
+		3 nemesis drop-reply-end id=1 on=c3,redis hits=1
+		13 c2 acquire ok`, `violated 3,6,9: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later; 5.000 s are allowed.`},
+	{"on real servers a client that crashed left its entry", `
+		.on docker
+		0 c1 acquire
+		1 c1 acquire info error=crashed
+		1 nemesis exit on=c1
+		2 c2 acquire
+		13 c2 acquire ok`, `violated 4,5: from 2.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 11.000 s later; 5.000 s are allowed.`},
+	{"on real servers an acquire that asks in vain for a free lock is no such reason", ".on docker" + contended + `
+		3 c1 release
+		12 c2 acquire info error=timeout
+		12 c2' acquire
+		13 c2' acquire ok`, `violated 3,4,7: from 3.000 s nobody held the lock and c2 waited for it, asking again and again, but it was granted only at 13.000 s, 10.000 s later; 5.000 s are allowed.`},
+	{"on real servers the entry of an acquire without an answer is gone after T", `
+		.on docker
+		0 c3 acquire
+		1 c3 acquire info error=timeout
+		11 c1 acquire
+		12 c1 acquire ok
+		13 c1 release
+		20 c2 acquire
+		29 c2 acquire ok`, `violated 5,6,7: from 20.000 s nobody held the lock and c2 waited for it, but it was granted only at 29.000 s, 9.000 s later; 5.000 s are allowed.`},
 	{"no client is granted it again", released + `
 		9 nemesis ended`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but by 9.000 s nobody had been granted it, 6.000 s later; 5.000 s are allowed.`},
 	{"the waiter gives up in time", released + `

@@ -26,7 +26,7 @@ import (
 //	from=   whose last invoke made it       text=   of a promotion: the master before
 //
 // Lines are numbered from 1. Lines that begin with a dot are about the header:
-// ".lease 10s", ".handover 1s", ".order", ".nodes 5", ".observes ownership", ".bare"
+// ".lease 10s", ".handover 1s", ".order", ".nodes 5", ".observes ownership", ".on docker", ".bare"
 // (no header). Without them the lease is 10 s and everything is observed.
 func story(t testing.TB, text string) *history.History {
 	t.Helper()
@@ -204,6 +204,8 @@ func (s *storyteller) option(words []string) error {
 		s.h.Header = history.Header{}
 	case ".order":
 		s.h.Header.Order = true
+	case ".on":
+		s.h.Header.On = words[1]
 	case ".nodes":
 		s.h.Header.Nodes, _ = strconv.Atoi(words[1])
 	case ".observes":

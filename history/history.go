@@ -78,6 +78,10 @@ type Header struct {
 // Lease returns T.
 func (h *Header) Lease() time.Duration { return time.Duration(h.LeaseMS) * time.Millisecond }
 
+// RealTime reports whether lockcheck recorded a run on real servers: there a slow machine can
+// delay clients and servers.
+func (h *Header) RealTime() bool { return h.On != "" && h.On != "sim" && h.On != "bubble" }
+
 // CutOff reports the same for a history with this header and this last line, or
 // nil without lines.
 func (h *Header) CutOff(last *Entry) bool {

@@ -34,7 +34,7 @@ var numbers = regexp.MustCompile(`[0-9]+`)
 // failures returns the kinds of errors with a text, and of late answers, the most frequent
 // first. Errors of one kind differ in numbers only. In virtual time all errors are ours.
 func failures(h *history.History) (list []*failure) {
-	if on := h.Header.On; on == "" || on == "sim" || on == "bubble" {
+	if !h.Header.RealTime() {
 		return nil
 	}
 	kinds := map[string]*failure{}

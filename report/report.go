@@ -175,7 +175,7 @@ func (p *page) run(run *history.History) {
 	if h.On != "" {
 		add("on " + h.On)
 	}
-	if h.Seed != 0 || h.On == "sim" || h.On == "bubble" {
+	if h.Seed != 0 || h.On != "" && !h.RealTime() {
 		add("seed " + number(h.Seed))
 	}
 	if len(about) > 0 {
