@@ -11,7 +11,8 @@ import (
 //
 // c1 is before c2 if the line that gave it a place in the queue precedes the invoke
 // of c2's acquire, or if the store gave it the smaller number. It is overtaken if it
-// still waits there when c2's acquire comes back ok: its own has not come back, its
+// still waits there when c2's acquire comes back ok, or, if that had no answer, when a later
+// line confirms its grant: its own has not come back, its
 // client lives, and its place was not lost. An acquire without a line that gave it a
 // place is neither overtaken nor does it starve.
 func fairness(t *timeline) Verdict {
@@ -105,6 +106,6 @@ func (t *timeline) overtook(h *hold, own, id int32) *Witness {
 		entries = append(entries, o.done)
 		end = first + " only at " + t.when(o.done)
 	}
-	return witness(entries, "%s was in the queue for %s%s from %s on, and %s, who %s, was granted it at %s, %s.",
-		first, t.lockName(h.lock), number, t.when(x.from), second, late, t.when(h.begin), end)
+	return witness(entries, "%s was in the queue for %s%s from %s on, and %s, who %s, %s it at %s, %s.",
+		first, t.lockName(h.lock), number, t.when(x.from), second, late, t.got(h), t.when(h.begin), end)
 }

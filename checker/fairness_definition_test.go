@@ -86,6 +86,10 @@ func (d definedQueue) of(a, b int, is func(e *history.Entry) bool) int {
 // asked returns the invoke of the acquire that a line of a client is about.
 func (d definedQueue) asked(at int) int {
 	e := &d.lines[at]
+	if e.F == history.Extend {
+		at = d.of(0, at, func(x *history.Entry) bool { return x.Type == history.Info && x.Grant == e.Grant })
+		e = &d.lines[at]
+	}
 	for i := at; i >= 0; i-- {
 		if x := &d.lines[i]; x.Process == e.Process && x.F == history.Acquire && x.Type == history.Invoke {
 			return i
@@ -102,10 +106,11 @@ func (d definedQueue) back(invoke int) int {
 	})
 }
 
-// grant reports whether a line is the grant of an acquire that queued.
+// grant reports whether a line shows the grant of an acquire that queued: its answer or, if
+// it had none, the extend that says so first.
 func (d definedQueue) grant(at int) bool {
 	e := &d.lines[at]
-	return e.F == history.Acquire && e.Type == history.OK && !e.Op.Set
+	return e.F == history.Acquire && e.Type == history.OK && !e.Op.Set || e.F == history.Extend && e.Type == history.OK
 }
 
 // died returns the last sign of life of a client that died.
@@ -189,7 +194,7 @@ func (d definedQueue) overtaken(q, k int) bool {
 	}
 	own := -1
 	for i := b; i < k; i++ {
-		if e := &d.lines[i]; e.F == history.Queued && e.Process == y.Process {
+		if e := &d.lines[i]; e.F == history.Queued && e.Process == d.lines[b].Process {
 			own = i
 		}
 	}
@@ -384,11 +389,24 @@ func (q *queueing) step(c *queuer, all []*queuer) {
 		if e.Type == history.Info && rapid.Bool().Draw(q.T, "it crashed") {
 			e.Error, c.dead = history.ErrCrashed, true
 		}
+		confirmed := e.Type == history.Info && !c.dead && q.holder == nil && rapid.Bool().Draw(q.T, "an extend shows its grant")
+		if confirmed {
+			q.grants++
+			e.Grant = q.grants
+		}
 		q.add(e)
 		*c = queuer{name: c.name, process: c.process, dead: c.dead}
 		if e.Type == history.Info {
 			q.processes++
 			c.process = q.processes
+		}
+		if confirmed {
+			e := q.client(c, history.Invoke, history.Extend)
+			e.Grant = q.grants
+			q.add(e)
+			e.Type = history.OK
+			q.add(e)
+			q.holder = c
 		}
 	case q.holder == nil && q.turn(c, all):
 		q.grant(c)

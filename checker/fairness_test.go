@@ -31,6 +31,14 @@ var fairnessSpecs = []spec{
 		3 c2 acquire ok lock=a
 		4 c2 release lock=a
 		5 c1 acquire ok lock=a`, `violated 2,3,4,6: c1 was in the queue for "a" from 1.000 s on, and c2, who asked only at 2.000 s, was granted it at 3.000 s, c1 only at 5.000 s.`},
+	{"a grant without an answer overtakes, too", `
+		0 c1 acquire
+		1 c1 queued
+		2 c2 acquire
+		3 c2 acquire info error=timeout grant=7
+		4 c2' extend grant=7
+		5 c2' extend ok grant=7
+		6 c1 acquire ok`, "violated 2,3,6,7: c1 was in the queue for the lock from 1.000 s on, and c2, who asked only at 2.000 s, confirmed that it held it at 5.000 s, c1 only at 6.000 s."},
 	{"a client that asked before the other had a place may be granted first", `
 		0 c1 acquire
 		1 c2 acquire

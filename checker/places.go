@@ -78,5 +78,5 @@ func (d disturbances) after(pos int32) int32 {
 // asked for and that had to wait like any other: the client holds nothing yet, and
 // the grant does not stand on the entry of an earlier acquire.
 func (t *timeline) comesFromTheQueue(h *hold) bool {
-	return t.ops[h.op].outcome == history.OK && h.inside == none && !h.guest()
+	return h.inside == none && !h.guest()
 }
