@@ -43,20 +43,26 @@ func unlike(a, b map[string]string, but ...string) string {
 }
 
 // Against compares the document with an earlier one, the baseline, from a file. A
-// broken promise that the same cell broke in the baseline is known, and does not affect
-// the verdict. Any other broken promise is new. Call Decide afterwards.
+// broken promise that the same cell broke in the baseline, by the same mechanisms, is
+// known, and does not affect the verdict. Any other broken promise is new. Call Decide
+// afterwards.
 func (d *Document) Against(file string, past *Document) {
 	d.Baseline = newBaseline(file)
 	for i := range d.Cells {
 		c := &d.Cells[i]
 		for j := range c.Properties {
 			p := &c.Properties[j]
-			p.Known = p.broken() && past.knew(c, p.Property)
-			switch {
-			case p.Known:
-				d.Baseline.Known = append(d.Baseline.Known, c.violation(p))
-			case p.broken():
-				d.Baseline.New = append(d.Baseline.New, c.violation(p))
+			p.Known = false
+			if !p.broken() {
+				continue
+			}
+			known, by := past.knew(c, p)
+			p.Known = known && len(by) == 0
+			if v := c.violation(p); p.Known {
+				d.Baseline.Known = append(d.Baseline.Known, v)
+			} else {
+				v.Mechanisms = by
+				d.Baseline.New = append(d.Baseline.New, v)
 			}
 		}
 		c.decide()
@@ -84,8 +90,8 @@ func (b *Baseline) sort(v Violation, cells []Cell) {
 		p := c.Property(v.Property)
 		switch {
 		case p == nil || !p.Promised:
-		case p.Known:
-			return
+		case p.broken():
+			return // it is known, or new by its mechanism
 		case slices.ContainsFunc(cells, func(kept Cell) bool { return kept.Of == c.Name && kept.breaks(c, v.Property) }):
 			return // its counterexample is listed instead
 		case p.outcome() == checker.Valid && c.answered() && (c.Runs >= v.Among || c.Bound != nil && c.Bound.Complete):
@@ -101,17 +107,35 @@ func (c *Cell) answered() bool {
 	return c.Runs > 0 && (c.Verdict == Held || c.Verdict == Violated || c.Verdict == Known)
 }
 
-// knew reports whether this cell broke the promise in document d, too. A kept
-// counterexample belongs to the cell that found it: a violation of either counts for
-// both. If d has the same counterexample, only that one counts.
-func (d *Document) knew(c *Cell, prop checker.Property) bool {
-	if was := d.Cell(c.Name); was != nil && c.Of != "" {
-		return was.breaks(c, prop)
-	}
+// knew reports whether this cell broke the promise in document d, too, and by which
+// mechanisms it did not. A kept counterexample belongs to the cell that found it: a
+// violation of either counts for both. If d has the same counterexample, only that one
+// counts.
+//
+// Mechanisms count in sim only. On real servers a run does not repeat, and the same flaw
+// may show in another way.
+func (d *Document) knew(c *Cell, p *PropertyResult) (known bool, not []Mechanism) {
 	found := cmp.Or(c.Of, c.Name)
-	return slices.ContainsFunc(d.Cells, func(was Cell) bool {
-		return (was.Name == found || was.Of == found) && was.breaks(c, prop)
-	})
+	same := func(was *Cell) bool { return was.Name == found || was.Of == found }
+	if was := d.Cell(c.Name); was != nil && c.Of != "" {
+		same = func(was *Cell) bool { return was.Name == c.Name }
+	}
+	not = slices.DeleteFunc(slices.Clone(p.Mechanisms), func(m Mechanism) bool { return m.LeftOut || c.On != "sim" })
+	for i := range d.Cells {
+		was := &d.Cells[i]
+		if !same(was) || !was.breaks(c, p.Property) {
+			continue
+		}
+		known = true
+		by := was.Property(p.Property).Mechanisms
+		not = slices.DeleteFunc(not, func(m Mechanism) bool {
+			return by == nil || slices.ContainsFunc(by, func(b Mechanism) bool { return b.Name == m.Name })
+		})
+	}
+	if !known {
+		return false, nil
+	}
+	return true, not
 }
 
 // breaks reports whether c breaks a promise and is the same cell as o. Cells with one

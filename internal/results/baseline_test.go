@@ -98,6 +98,47 @@ func TestWhatIsKnownFailsNothing(t *testing.T) {
 	}
 }
 
+// The easiest flaw of a lock would otherwise hide the next one.
+func TestAMechanismThatTheBaselineDoesNotHaveIsNew(t *testing.T) {
+	with := func(on string, names ...checker.Mechanism) *Document {
+		d := cells("violated")
+		d.Cells[0].On = on
+		for i, n := range names {
+			d.Cells[0].Properties[0].Mechanisms = append(d.Cells[0].Properties[0].Mechanisms, Mechanism{Name: n, Count: 1, Seed: uint64(i + 1)})
+		}
+		return d
+	}
+	const early, pause, evict = "exclusion:entry-expired-early:server-rate", "exclusion:entry-expired:pause", "exclusion:entry-lost:evict"
+	leftOut := with("sim", early, evict)
+	leftOut.Cells[0].Properties[0].Mechanisms[1].LeftOut = true
+	for what, tt := range map[string]struct {
+		past, now *Document
+		verdict   Verdict
+		anew      []Mechanism
+	}{
+		"the same ones":                   {with("sim", early, pause), with("sim", pause, early), Known, nil},
+		"one that is new":                 {with("sim", early, pause), with("sim", pause, evict), Violated, []Mechanism{{Name: evict, Count: 1, Seed: 2}}},
+		"fewer ones":                      {with("sim", early, pause), with("sim", pause), Known, nil},
+		"a new one that is left out":      {with("sim", early), leftOut, Known, nil},
+		"a baseline without mechanisms":   {with("sim"), with("sim", evict), Known, nil},
+		"real servers, which vary":        {with("docker", early), with("docker", evict), Known, nil},
+		"a property that nobody violated": {cells("valid"), with("sim", evict), Violated, nil},
+	} {
+		tt.now.Against("baseline.json", tt.past)
+		tt.now.Decide()
+		var anew []Mechanism
+		for _, v := range tt.now.Baseline.New {
+			anew = append(anew, v.Mechanisms...)
+		}
+		if b := tt.now.Baseline; len(b.Gone)+len(b.Unseen) > 0 {
+			t.Errorf("%s: %+v", what, b)
+		}
+		if got := tt.now.Cells[0].Verdict; got != tt.verdict || !slices.Equal(anew, tt.anew) {
+			t.Errorf("%s: %s, new are %v; want %s, %v", what, got, anew, tt.verdict, tt.anew)
+		}
+	}
+}
+
 // The first suite keeps its counterexample and becomes the baseline, so the next one
 // replays a known violation. Another cell of the same lock, environment and fault may
 // have other clients or options, and proves nothing about it.

@@ -145,13 +145,22 @@ type key struct {
 	property checker.Property
 }
 
+// among returns the mechanisms of p that are new in a shard.
+func (p *PropertyResult) among(shards []Violation) []Mechanism {
+	return slices.DeleteFunc(slices.Clone(p.Mechanisms), func(m Mechanism) bool {
+		return !slices.ContainsFunc(shards, func(v Violation) bool {
+			return slices.ContainsFunc(v.Mechanisms, func(o Mechanism) bool { return o.Name == m.Name })
+		})
+	})
+}
+
 // joinBaselines joins the comparisons of all parts with their baseline, or returns nil
 // if there was none. It marks known violations in the cells: a shard without such a
 // violation could not. It lists gone violations anew, because all parts together had
 // more runs than one.
 func joinBaselines(parts []*Document, cells []Cell) *Baseline {
 	var b *Baseline
-	known, past := map[key]bool{}, map[key]bool{}
+	known, past, anew := map[key]bool{}, map[key]bool{}, map[key][]Violation{}
 	var then []Violation
 	for _, p := range parts {
 		if p.Baseline == nil {
@@ -160,6 +169,9 @@ func joinBaselines(parts []*Document, cells []Cell) *Baseline {
 		b = newBaseline(p.Baseline.File)
 		for _, v := range p.Baseline.Known {
 			known[key{v.Cell, v.Property}] = true
+		}
+		for _, v := range p.Baseline.New {
+			anew[key{v.Cell, v.Property}] = append(anew[key{v.Cell, v.Property}], v)
 		}
 		for _, v := range slices.Concat(p.Baseline.Gone, p.Baseline.Unseen) {
 			if k := (key{v.Cell, v.Property}); !past[k] {
@@ -177,12 +189,15 @@ func joinBaselines(parts []*Document, cells []Cell) *Baseline {
 			if p.Counterexample == nil {
 				continue
 			}
-			p.Known = known[key{c.Name, p.Property}]
+			k := key{c.Name, p.Property}
+			p.Known = known[k] && len(anew[k]) == 0
+			v := c.violation(p)
 			switch {
 			case p.Known:
-				b.Known = append(b.Known, c.violation(p))
+				b.Known = append(b.Known, v)
 			case c.Promises.Covers(p.Property):
-				b.New = append(b.New, c.violation(p))
+				v.Mechanisms = p.among(anew[k])
+				b.New = append(b.New, v)
 			}
 		}
 	}

@@ -266,6 +266,17 @@ func TestBaselinesOfShardsAreJoined(t *testing.T) {
 			t.Errorf("%s", text(d))
 		}
 	}
+	// It is new if a shard found it by another mechanism.
+	other := Mechanism{Name: "exclusion:entry-lost:evict", Count: 1, Seed: 2}
+	violate(b, checker.Exclusion).Mechanisms = []Mechanism{other}
+	v.Mechanisms = []Mechanism{other}
+	b.Baseline = &Baseline{File: "known.json", New: []Violation{v}, Gone: []Violation{gone}}
+	for _, parts := range [][]*Document{{a, b}, {b, a}} {
+		d := Merge(parts, &Shards{Of: 2, Have: []int{1, 2}})
+		if d.Verdict != Violated || len(d.Baseline.Known) != 0 || len(d.Baseline.New) != 1 || !slices.Equal(d.Baseline.New[0].Mechanisms, v.Mechanisms) {
+			t.Errorf("%s", text(d))
+		}
+	}
 }
 
 func text(of any) string {

@@ -73,6 +73,8 @@ type Violation struct {
 	Among    int              `json:"among"`              // how many runs the cell had
 	Promised bool             `json:"promised"`           // whether it decides the exit code, unless it is known
 	Known    bool             `json:"known,omitempty"`    // the baseline has it: it does not fail the command
+	// of a new violation in sim, if the baseline has it by other mechanisms only: those that are new, the rarest first
+	Mechanisms []Mechanism `json:"mechanisms,omitempty"`
 	Counterexample
 }
 

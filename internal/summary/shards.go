@@ -24,6 +24,8 @@ func (to *Printer) Baseline(d *results.Document) {
 			none = false
 			line := fmt.Sprintf("  %-7s%s: %s", l.word, v.Cell, v.Property)
 			switch l.word {
+			case "new":
+				line += anew(v.Mechanisms)
 			case "gone":
 				line += ": it holds now; a new baseline leaves it out"
 			case "unseen":
@@ -36,6 +38,18 @@ func (to *Printer) Baseline(d *results.Document) {
 		to.Printf("  no violation, then or now\n")
 	}
 	to.Printf("\n")
+}
+
+// anew names the mechanisms by which a violation of the baseline is new.
+func anew(list []results.Mechanism) string {
+	if len(list) == 0 {
+		return ""
+	}
+	words := make([]string, len(list))
+	for i, m := range list {
+		words[i] = fmt.Sprintf("%s (first with seed %d)", m.Name, m.Seed)
+	}
+	return ", now also by " + names.Join(words, ", ")
 }
 
 // unseen explains why this result says nothing about a violation of the baseline.
