@@ -10,6 +10,7 @@ import "fmt"
 // and the last one of another reading process.
 func exclusion(t *timeline) Verdict {
 	open := make([]struct{ writer, reader, other *hold }, len(t.locks.list)) // by lock
+	doubt := ""
 	for i := range t.holds {
 		h := &t.holds[i]
 		if h.stillborn() {
@@ -21,8 +22,14 @@ func exclusion(t *timeline) Verdict {
 			before[1], before[2] = nil, nil
 		}
 		for _, o := range before {
-			if o != nil && o.end > h.begin && o.proc != h.proc && !t.goesOn(h.lock) {
-				return violated(Exclusion, t.overlap(o, h))
+			if o == nil || o.end <= h.begin || o.proc == h.proc {
+				continue
+			}
+			w := t.overlap(o, h)
+			if why := t.stoodStill(o.begin, h.begin, w); why != "" {
+				doubt = why
+			} else if !t.goesOn(h.lock) {
+				return violated(Exclusion, w)
 			}
 		}
 		switch {
@@ -36,7 +43,7 @@ func exclusion(t *timeline) Verdict {
 			l.other = later(l.other, h)
 		}
 	}
-	return valid(Exclusion)
+	return unless(doubt, Exclusion)
 }
 
 // later returns the hold that ends later; a may be nil.

@@ -323,4 +323,26 @@ var exclusionSpecs = []spec{
 		0 c1 acquire
 		1 c1 acquire fail error=held`, "unknown: no acquire succeeded: there is nothing to judge"},
 	{"nothing happened", ``, "unknown: no acquire succeeded: there is nothing to judge"},
+	{"on real servers the machine stood still during a hold", `
+		.on docker
+		0 c1 acquire
+		1 c1 acquire ok until=11
+		12 nemesis stall for=6
+		12 c2 acquire
+		12 c2 acquire ok`, "unknown: the machine stood still for 6.000 s between 1.000 s and 12.000 s, and no fault had struck, so it may be the reason: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 12.000 s."},
+	{"on real servers a stall of less than T/2 is no reason", `
+		.on docker
+		0 c1 acquire
+		1 c1 acquire ok until=11
+		12 nemesis stall for=4
+		12 c2 acquire
+		12 c2 acquire ok`, "violated 2,5: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 12.000 s."},
+	{"on real servers a fault is the reason, and no stall after it", `
+		.on docker
+		0 c1 acquire
+		1 c1 acquire ok until=11
+		2 nemesis pause id=1 on=c1
+		12 nemesis stall for=6
+		12 c2 acquire
+		12 c2 acquire ok`, "violated 2,6: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 12.000 s."},
 }

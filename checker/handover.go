@@ -7,8 +7,6 @@ import (
 	"sort"
 	"strings"
 	"time"
-
-	"github.com/lockcheck/lockcheck/history"
 )
 
 // handover: while no client holds and one waits, a grant comes within T/2, or within
@@ -33,45 +31,13 @@ func handover(t *timeline) Verdict {
 		if w == nil {
 			continue
 		}
-		if why := t.slowMachine(&g, bound); why != "" {
+		if why := t.silence(&g, bound); why != "" {
 			doubt = why
 		} else if !t.goesOn(g.lock) {
 			return violated(Handover, w)
 		}
 	}
-	if doubt != "" {
-		return unknown(Handover, doubt)
-	}
-	return valid(Handover)
-}
-
-// slowMachine returns why a slow machine, and not the lock, may be the reason that nobody was
-// granted a lock in g, where bound is allowed; "": it cannot be. On real servers an acquire or
-// a release may get no answer although no fault has struck. Its entry then stays for up to T.
-func (t *timeline) slowMachine(g *gap, bound time.Duration) string {
-	if !t.head.RealTime() {
-		return ""
-	}
-	free, _ := t.freeFrom(g)
-	calm := t.size() // up to the first fault
-	if i := slices.IndexFunc(t.faults, func(f fault) bool { return f.kind != stall }); i >= 0 {
-		calm = t.faults[i].start
-	}
-	for i := range t.ops {
-		o := &t.ops[i]
-		if o.invoke >= min(calm, g.end) {
-			break
-		}
-		if o.lock != g.lock || o.verb != acquire && o.verb != release || o.outcome != history.Info || o.done >= calm || t.entry(o.done).Error == history.ErrCrashed {
-			continue
-		}
-		// One that asked in vain for longer than the bound is itself a client that waited.
-		if asked, over := t.at(o.invoke), t.at(o.done); over+t.lease > free && over-max(asked, free) <= bound {
-			return fmt.Sprintf("%s's %s at %s got no answer although no fault had struck, so a slow machine may be the reason that nobody was granted %s between %s and %s",
-				t.procName(o.proc), t.entry(o.invoke).F, seconds(asked), t.lockName(o.lock), seconds(g.from), seconds(g.to))
-		}
-	}
-	return ""
+	return unless(doubt, Handover)
 }
 
 // slow returns the witness that a client waited too long for a free lock, or nil.

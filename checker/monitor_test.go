@@ -58,6 +58,9 @@ func watched(h *history.History) *Monitor {
 // simulated reports whether the simulator could have written h, as far as a monitor
 // relies on it.
 func simulated(h *history.History) bool {
+	if h.Header.RealTime() {
+		return false
+	}
 	places := map[string]bool{} // locks, keys, servers
 	open, proc := map[string]bool{}, map[string]int{}
 	accessed := false

@@ -16,7 +16,7 @@ func resource(t *timeline) Verdict {
 	}
 	known := t.unknown()
 	last := t.scratch.zeros(len(t.locks.list)) // by lock: 1 + the position of the last write
-	written, compared := false, false
+	written, compared, doubt := false, false, ""
 	for i, a := range t.accesses {
 		e := t.entry(a.pos)
 		if t.teachesNothing(e) {
@@ -29,8 +29,13 @@ func resource(t *timeline) Verdict {
 				from = t.knewBefore(i, now.since)
 			}
 			if now.wrote && from.value.Set && e.Was.Set {
-				if compared = true; from.value.V != e.Was.V && !t.goesOn(a.lock) {
-					return violated(Resource, t.lostUpdate(&from, last[a.lock]-1, a.pos, a.hold))
+				if compared = true; from.value.V != e.Was.V {
+					w := t.lostUpdate(&from, last[a.lock]-1, a.pos, a.hold)
+					if why := t.stoodStill(t.holds[a.hold].begin, a.pos, w); why != "" {
+						doubt = why
+					} else if !t.goesOn(a.lock) {
+						return violated(Resource, w)
+					}
 				}
 			}
 			if now.since >= b.since {
@@ -44,7 +49,7 @@ func resource(t *timeline) Verdict {
 	}
 	switch {
 	case compared || t.grants == 0:
-		return valid(Resource)
+		return unless(doubt, Resource)
 	case written:
 		return unknown(Resource, "of no write is it known both what its grant had read or written before and what it replaced")
 	default:

@@ -23,6 +23,14 @@ var resourceSpecs = []spec{
 		4 c2 write value=2
 		4 resource write by=c2 value=2 was=1
 		4 c2 write ok`, "valid"},
+	{"on real servers the machine stood still before a lost update", ".on docker" + readFirst + `
+		9 nemesis stall for=5
+		9 c2 write value=18
+		9 resource write by=c2 value=18 was=0
+		9 c2 write ok
+		9 c1 write value=1
+		9 resource write by=c1 value=1 was=18
+		9 c1 write ok`, "unknown: the machine stood still for 5.000 s between 1.000 s and 9.000 s, and no fault had struck, so it may be the reason: c1 read 0 at 3.000 s, and its write of 1 at 9.000 s replaced 18, put there at 9.000 s."},
 	{"a lost update", granted2 + `
 		3 c1 read
 		3 resource read by=c1 value=16
