@@ -96,6 +96,19 @@ var crowds = []struct {
 		c.does(10+i%5, history.Acquire, history.OK, i+1)
 		c.does(10+i%5, history.Release, history.OK, i+1)
 	}},
+	{"writes that take effect late", func(c *crowd, i, _ int) {
+		c.does(i, history.Acquire, history.OK, i+1)
+		sent := history.Some(int64(len(c.h.Entries) + 1))
+		c.does(i, history.Write, history.Info, i+1)
+		asked := history.Some(int64(len(c.h.Entries) + 1))
+		read := history.Entry{Process: history.Process{N: 1e6 + i}, Type: history.Invoke, F: history.Read, Grant: i + 1}
+		c.say(read)
+		c.say(history.Entry{Process: history.Process{Name: history.Resource}, Type: history.Event, F: history.Read, Value: history.Some(int64(i)), By: asked})
+		read.Type, read.Value = history.OK, history.Some(int64(i))
+		c.say(read)
+		c.say(history.Entry{Process: history.Process{Name: history.Resource}, Type: history.Event, F: history.Write, Value: history.Some(int64(i + 1)), Was: history.Some(int64(i)), By: sent})
+		c.does(1e6+i, history.Release, history.OK, i+1)
+	}},
 	{"writes to as many locks", func(c *crowd, i, _ int) {
 		lock := fmt.Sprint("lock", i)
 		for _, f := range []string{history.Acquire, history.Read, history.Write, history.Release} {

@@ -16,6 +16,8 @@ func resource(t *timeline) Verdict {
 	}
 	known := t.unknown()
 	last := t.scratch.zeros(len(t.locks.list)) // by lock: 1 + the position of the last write
+	latest := t.scratch.zeros(len(t.holds))    // by grant: 1 + its last access
+	before := t.scratch.zeros(len(t.accesses)) // by access: 1 + the one of its grant before it
 	written, compared, doubt := false, false, ""
 	for i, a := range t.accesses {
 		e := t.entry(a.pos)
@@ -23,10 +25,12 @@ func resource(t *timeline) Verdict {
 			continue
 		}
 		if a.hold != none {
-			now, b := t.learns(a.pos), &known[t.holds[a.hold].nest]
+			nest := t.holds[a.hold].nest
+			before[i], latest[nest] = latest[nest], int32(i)+1
+			now, b := t.learns(a.pos), &known[nest]
 			from := *b
 			if now.since < from.since && now.wrote { // it was under way for long
-				from = t.knewBefore(i, now.since)
+				from = t.knewBefore(before, before[i], now.since)
 			}
 			if now.wrote && from.value.Set && e.Was.Set {
 				if compared = true; from.value.V != e.Was.V {
@@ -70,15 +74,11 @@ func (t *timeline) learns(pos int32) basis {
 	return b
 }
 
-// knewBefore returns what the grant of access i knew just before pos, from its earlier
-// accesses.
-func (t *timeline) knewBefore(i int, pos int32) (last basis) {
-	nest := t.holds[t.accesses[i].hold].nest
-	for _, a := range t.accesses[:i] {
-		if a.hold == none || t.holds[a.hold].nest != nest || t.teachesNothing(t.entry(a.pos)) {
-			continue
-		}
-		if b := t.learns(a.pos); b.since < pos && b.since >= last.since {
+// knewBefore returns what a grant knew just before pos, from its accesses up to the access up.
+// up, and before, which chains them, count from 1; 0 means none.
+func (t *timeline) knewBefore(before []int32, up, pos int32) (last basis) {
+	for ; up > 0; up = before[up-1] {
+		if b := t.learns(t.accesses[up-1].pos); b.since < pos && b.since > last.since {
 			last = b
 		}
 	}
