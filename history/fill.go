@@ -26,12 +26,13 @@ type procState struct {
 	open   struct { // the open invoke; F is "" without one
 		f, lock string
 		grant   int
-		away    bool // of a release: it names a grant that the process has not got
-		over    bool // of an acquire: another process released its grant
-		shown   bool // of an acquire: a line has shown that it was granted
+		away    bool         // of a release: it names a grant that the process has not got
+		over    bool         // of an acquire: another process released its grant
+		shown   bool         // of an acquire: a line has shown that it was granted
+		mixes   []*procState // of a release: those whose grant it may be about
 	}
 	grants map[string][]heldGrant // by lock; the innermost last
-	mixed  map[string]bool        // by lock: another process of its client released one of its grants, perhaps
+	mixed  map[string]int         // by lock: how many other processes of its client released one of its grants, perhaps
 }
 
 // heldGrant is a grant of a process that is not released.
@@ -147,6 +148,7 @@ func (f *filler) elsewhere(p *procState, e *Entry) {
 		asks := !given && q.asks(e.Lock)
 		if may := asks && q.open.grant == 0 || e.Grant == 0 && (asks || len(q.grants[e.Lock]) > 0); q != p && may {
 			q.mix(e.Lock)
+			p.open.mixes = append(p.open.mixes, q)
 		}
 	}
 }
@@ -162,7 +164,7 @@ func (p *procState) invoke(e *Entry) {
 		}
 	}
 	p.open.f, p.open.lock, p.open.grant = e.F, e.Lock, e.Grant
-	p.open.away, p.open.over, p.open.shown = false, false, false
+	p.open.away, p.open.over, p.open.shown, p.open.mixes = false, false, false, nil
 }
 
 func (f *filler) complete(p *procState, e *Entry) error {
@@ -181,6 +183,9 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	}
 	switch {
 	case e.F == Release && e.Type == Fail:
+		for _, q := range p.open.mixes { // it had no effect
+			q.mixed[e.Lock]--
+		}
 	case e.F == Release && p.open.away:
 		for _, q := range f.present[p.client] {
 			q.drop(e.Lock, e.Grant)
@@ -228,7 +233,7 @@ func (f *filler) complete(p *procState, e *Entry) error {
 // innermostGrant returns the process's last grant of lock that it is not releasing, or
 // 0.
 func (p *procState) innermostGrant(lock string) int {
-	if p.mixed[lock] {
+	if p.mixed[lock] > 0 {
 		return 0
 	}
 	for _, h := range slices.Backward(p.grants[lock]) {
@@ -245,7 +250,7 @@ func (p *procState) innermostGrant(lock string) int {
 // or is releasing.
 func (p *procState) onlyGrant(lock string, away map[int]int, fresh bool) (grant int) {
 	n := 0
-	if p.mixed[lock] {
+	if p.mixed[lock] > 0 {
 		return 0
 	}
 	for _, h := range p.grants[lock] {
@@ -306,9 +311,9 @@ func (p *procState) asks(lock string) bool {
 // mix notes that for the process it is open which of the grants of lock are left.
 func (p *procState) mix(lock string) {
 	if p.mixed == nil {
-		p.mixed = map[string]bool{}
+		p.mixed = map[string]int{}
 	}
-	p.mixed[lock] = true
+	p.mixed[lock]++
 }
 
 // maxIdle is the number of locks for which a process keeps an empty list, because

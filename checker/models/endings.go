@@ -120,7 +120,8 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 // that it seems to mean: process id has reported it, and asks for the hold asks.
 func (j *Judge) others(hand *hand, m meaning, asks, id, pos int32) {
 	for _, n := range slices.Concat(hand.sure, hand.unsure) {
-		if n != asks && j.holds[n].joint == 0 && (j.holds[n].uncertain() || m.named && !j.holds[n].named && j.holds[n].certain()) {
+		may := j.holds[n].uncertain() || m.named && (!j.holds[n].named || slices.Contains(m.asked, n)) && j.holds[n].certain()
+		if may && n != asks && j.holds[n].joint == 0 {
 			j.vanish(n, pos)
 		}
 	}

@@ -12,9 +12,10 @@ type hand struct {
 
 // meaning is the grant that an operation is about.
 type meaning struct {
-	hold  int32 // the hold, or none
-	named bool  // the operation names it
-	open  bool  // it may also be about another grant of its client
+	hold  int32   // the hold, or none
+	named bool    // the operation names it
+	open  bool    // it may also be about another grant of its client
+	asked []int32 // of an operation with a name: the holds asked for at its invoke that may have it
 }
 
 // doubts are the open questions about a hand.

@@ -42,13 +42,17 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 		grants = slices.DeleteFunc(all, func(id int32) bool { return j.holds[id].named })
 		grants = grants[:min(len(grants), most)]
 	}
-	asking := j.asking(p.client, l, id)
+	asking := slices.DeleteFunc(j.asking(p.client, l, id), func(a int32) bool { // an acquire that was released, or goes by another name
+		h := j.procs[a].hold
+		return h != none && (j.gone(h) || m.named && j.holds[h].named)
+	})
 	m.open = len(grants)+len(asking) > 1 || hand.doubtful()
 	for _, a := range asking {
-		if len(grants) > 0 && !reading {
+		if len(grants) > 0 && !reading && !m.named {
 			break
 		}
 		grants = append(grants, j.asked(a, hand)) // it may have had its turn, with the answer still to come
+		m.asked = append(m.asked, j.procs[a].hold)
 	}
 	switch {
 	case len(grants) == 0:

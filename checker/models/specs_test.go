@@ -801,7 +801,37 @@ var modelSpecs = []modelSpec{
 		c1'' release ok
 		c1'' release
 		c1'' release ok
-		c3 acquire ok`, `valid | unknown: it is not certain which of its grants c1 means in line 5 (release); if it is as it seems: c1 (process 4) released the lock (line 8), and did not hold it: its hold had ended in line 6`},
+		c3 acquire ok`, "valid | valid"},
+	{"owner-mutex semaphore=1 rw-mutex", "a loss with a name may be about each acquire that was open at its invoke", `
+		c1 acquire
+		c1' acquire
+		c1'' extend grant=2
+		c1 acquire ok grant=1
+		c1'' extend fail error=lost
+		c1''' acquire
+		c1''' acquire ok grant=3`, "valid"},
+	{"owner-mutex semaphore=1 rw-mutex", "an open acquire with a name has no other name", `
+		c1 acquire grant=1
+		c1' release grant=3
+		c1' release ok
+		c1 acquire ok grant=1`, "violated 2,3: c1 (process 2) released the lock (line 3), and did not hold it."},
+	{"owner-mutex+read semaphore=1+read rw-mutex+read", "a release without a grant that failed leaves no doubt about later losses", held + `
+		c1' lost
+		c1' release
+		c1' release fail
+		c1' acquire
+		c1' acquire ok
+		c1 lost
+		c2 acquire
+		c2 acquire ok`, "violated 7,10: c1 (process 2) held the lock from line 7 on, and c2 was granted it in line 10."},
+	{"owner-mutex semaphore=1 rw-mutex", "a line about an open acquire is not about one that was released", `
+		c1 try
+		c1' release
+		c1' release ok
+		c1'' acquire
+		c1' valid
+		c2 acquire
+		c2 acquire ok`, "violated 5,7: c1 (process 3) held the lock from line 5 on, and c2 was granted it in line 7."},
 	{"fifo-mutex", "the last place counts, whatever else its client may have released", `
 		c1 acquire
 		c1 queued
