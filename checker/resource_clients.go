@@ -66,13 +66,35 @@ func (t *timeline) follow(list []update) Verdict {
 		return violated(Resource, w)
 	}
 	chain, ok := inOrder(list)
-	if !ok {
+	if !ok || t.seenBlind(list) {
 		return unknown(Resource, "values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced")
 	}
 	if w := t.outOfOrder(chain); w != nil {
 		return violated(Resource, w)
 	}
 	return valid(Resource)
+}
+
+// seenBlind reports whether a read returned the value of a write that had no answer, and no
+// basis: it may have replaced anything.
+func (t *timeline) seenBlind(list []update) bool {
+	blind := map[int64]bool{}
+	for i := range list {
+		if u := &list[i]; !u.accepted && !u.basis.value.Set {
+			blind[u.value] = true
+		}
+	}
+	if len(blind) == 0 {
+		return false
+	}
+	lock := t.ops[list[0].op].lock
+	return slices.ContainsFunc(t.ops, func(o op) bool {
+		if o.verb != read || o.lock != lock || o.outcome != history.OK {
+			return false
+		}
+		v := t.entry(o.done).Value
+		return v.Set && blind[v.V]
+	})
 }
 
 // updates lists the writes that were or may have been accepted.

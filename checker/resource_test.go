@@ -31,6 +31,14 @@ var resourceSpecs = []spec{
 		9 c1 write value=1
 		9 resource write by=c1 value=1 was=18
 		9 c1 write ok`, "unknown: the machine stood still for 5.000 s between 1.000 s and 9.000 s, and no fault had struck, so it may be the reason: c1 read 0 at 3.000 s, and its write of 1 at 9.000 s replaced 18, put there at 9.000 s."},
+	{"a write without an answer, by who had read nothing, was seen", granted1 + `
+		2 c1 read
+		2 c1 read ok value=1
+		2 c1 write value=2
+		3 c1 write ok value=2
+		3 c1 read
+		4 c2 write value=3
+		4 c1 read ok value=3`, "unknown: values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced"},
 	{"a lost update", granted2 + `
 		3 c1 read
 		3 resource read by=c1 value=16
