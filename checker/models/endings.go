@@ -120,12 +120,23 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 // that it seems to mean: process id has reported it, and asks for the hold asks.
 func (j *Judge) others(hand *hand, m meaning, asks, id, pos int32) {
 	for _, n := range slices.Concat(hand.sure, hand.unsure) {
-		may := j.holds[n].uncertain() || m.named && (!j.holds[n].named || slices.Contains(m.asked, n)) && j.holds[n].certain()
-		if may && n != asks && j.holds[n].joint == 0 {
+		h := &j.holds[n]
+		may := h.uncertain() || m.named && h.certain() && (!h.named || slices.Contains(m.asked, n) || j.restsOn(h, m.asked))
+		if may && n != asks && h.joint == 0 {
 			j.vanish(n, pos)
 		}
 	}
-	j.strike(j.asking(hand.client, hand.lock, id), pos)
+	asking := j.asking(hand.client, hand.lock, id)
+	if m.named { // not those that were asked for later
+		asking = slices.DeleteFunc(asking, func(p int32) bool { return !slices.Contains(m.asked, j.procs[p].hold) })
+	}
+	j.strike(asking, pos)
+}
+
+// restsOn reports whether a hold may be one entry of a reentrant lock with one of those that
+// are asked for.
+func (j *Judge) restsOn(h *hold, asked []int32) bool {
+	return j.model.rule.reentrant && slices.ContainsFunc(asked, func(a int32) bool { return j.holds[a].owner == h.owner })
 }
 
 // vanish notes that a hold was lost at pos that its owner may not have had. In a

@@ -810,6 +810,24 @@ var modelSpecs = []modelSpec{
 		c1'' extend fail error=lost
 		c1''' acquire
 		c1''' acquire ok grant=3`, "valid"},
+	{"reentrant-mutex", "it may be about each entry that one of these may be on", held + `
+		c1' acquire
+		c1 acquire
+		c1'' lost grant=2
+		c1'' acquire
+		c1'' acquire ok grant=5`, "valid"},
+	{"owner-mutex fifo-mutex", "it is not about an acquire that was invoked later", `
+		c1 acquire
+		c1' acquire
+		c1'' extend grant=3
+		c1 acquire ok grant=1
+		c1''' acquire
+		c1 lost grant=1
+		c1'' extend fail error=lost
+		c1''' acquire ok grant=4
+		c1 acquire
+		c1 queued
+		c1 acquire ok grant=5`, "violated 8,11: c1 (process 4) held the lock from line 8 on, and c1 (process 1) was granted it in line 11."},
 	{"owner-mutex semaphore=1 rw-mutex", "an open acquire with a name has no other name", `
 		c1 acquire grant=1
 		c1' release grant=3
