@@ -48,7 +48,8 @@ func TestWhatAKindCannotKeep(t *testing.T) {
 		{"redis-set-del", nil, "finally", "", checker.Ownership, false},
 		{"mysql-fair", []string{"pause", "server-rate"}, "", "", checker.Ownership, true}, // nobody has looked at both
 		{"mysql-fair", []string{"pause", "kill"}, "", "", checker.Ownership, false},
-		{"mysql-optimistic", []string{"skew"}, "", "", checker.Exclusion, false}, // the server's clock would do
+		{"mysql-optimistic", []string{"skew"}, "", "", checker.Exclusion, false},     // the server's clock would do
+		{"redis-watchdog", []string{"server-pause"}, "", "", checker.Resource, true}, // who is told of the loss may have sent the write
 		{"zk-predecessor", []string{"session-expiry"}, "", "", checker.Exclusion, true},
 		{"zk-predecessor", []string{"hang"}, "", "", checker.Exclusion, false},
 	} {

@@ -12,22 +12,23 @@ type cell struct {
 
 // The mechanisms that several locks share.
 const (
-	robbed    = "A late DEL takes the key of a holder whose lease still runs, and lets a third one in: more than the overlap that leases cannot avoid."
-	anybody   = "A bare DEL asks nobody whose the key is: who was refused, and unlocks in a finally, frees the holder's lock."
-	neverSent = "SETNX is answered after the caller's deadline, so PEXPIRE is not sent, and the key has no expiry."
-	unknown   = "A SETNX that its client has given up sets a key of which nobody knows that it is his, so nobody deletes it."
-	unknownTo = "A SET that its client has given up sets a key of which nobody knows that it is his, so all wait for its end."
-	neverDel  = "A DEL that is lost with its connection is not sent again, and nothing else removes the key."
-	lostDel   = "A release that is lost with its connection is not sent again: the next holder waits for the lease to end."
-	slowLink  = "An acquire or a release that a link loses or holds up leaves an entry, and all wait for its end."
-	keyBack   = "A release that is lost with the master, or of which the new one never heard, leaves the key until it ends."
-	knowsLoss = "Who wakes knows that the lock is lost, and lets go only at the end of the section."
-	forgotten = "The holder whose key was lost deletes that of the next."
-	onceReset = "What is lost with a connection is lost: nothing arrives late. Only the lease of a lost release has to be waited for."
-	onceSent  = "The server has executed what was not answered, and nobody sends it again: no DEL comes late."
-	allGone   = "A jump ends every lease that it reaches, and every holder lives and releases: nobody waits for long. A jump back takes a dead holder as well."
-	jumped    = "The holder whose lease was cut short deletes the key of the next."
-	outlasts  = "A request is given up after T/4 and an undisturbed section takes less than T/3: a lease outlasts whatever a link can do to its holder, and a late release compares."
+	robbed      = "A late DEL takes the key of a holder whose lease still runs, and lets a third one in: more than the overlap that leases cannot avoid."
+	anybody     = "A bare DEL asks nobody whose the key is: who was refused, and unlocks in a finally, frees the holder's lock."
+	neverSent   = "SETNX is answered after the caller's deadline, so PEXPIRE is not sent, and the key has no expiry."
+	unknown     = "A SETNX that its client has given up sets a key of which nobody knows that it is his, so nobody deletes it."
+	toldTooLate = "A holder that reaches no server knows when its lease is over and reports the loss; the write of its section comes all the same."
+	unknownTo   = "A SET that its client has given up sets a key of which nobody knows that it is his, so all wait for its end."
+	neverDel    = "A DEL that is lost with its connection is not sent again, and nothing else removes the key."
+	lostDel     = "A release that is lost with its connection is not sent again: the next holder waits for the lease to end."
+	slowLink    = "An acquire or a release that a link loses or holds up leaves an entry, and all wait for its end."
+	keyBack     = "A release that is lost with the master, or of which the new one never heard, leaves the key until it ends."
+	knowsLoss   = "Who wakes knows that the lock is lost, and lets go only at the end of the section."
+	forgotten   = "The holder whose key was lost deletes that of the next."
+	onceReset   = "What is lost with a connection is lost: nothing arrives late. Only the lease of a lost release has to be waited for."
+	onceSent    = "The server has executed what was not answered, and nobody sends it again: no DEL comes late."
+	allGone     = "A jump ends every lease that it reaches, and every holder lives and releases: nobody waits for long. A jump back takes a dead holder as well."
+	jumped      = "The holder whose lease was cut short deletes the key of the next."
+	outlasts    = "A request is given up after T/4 and an undisturbed section takes less than T/3: a lease outlasts whatever a link can do to its holder, and a late release compares."
 
 	untoldKey = "An operator removes the key of a holder, and nothing tells it: the next one is granted the lock."
 	untoldOne = "An operator removes one key of three or more. That matters only to a holder with a bare majority, while other clients have tried for the rest: one run in 200 or fewer."
@@ -165,13 +166,13 @@ var truth = withMySQL(map[string][]cell{
 		{"pause", "Uf l?", knowsLoss},
 		{"hang", "Uf l?", "Nobody renews before the acquire has returned: if it hangs for longer than T there, what it returns is over. " + knowsLoss},
 		{"kill poweroff", "l", ""},
-		{"server-pause", "l", unknownTo},
+		{"server-pause", "resource? l", toldTooLate + " That is one run in 50,000. " + unknownTo},
 		{"restart", "l", lostDel},
 		{"restart-lost", "U", ""},
 		{"failover", "U l?", notYet + " " + keyBack},
 		{"server-skew server-jump", "U", ""},
 		{"evict", "U", evicted},
-		{"partition partition-oneway delay", "resource? l?", "A holder that reaches no server knows when its lease is over and reports the loss; the write of its section comes all the same. " + slowLink},
+		{"partition partition-oneway delay", "resource? l?", toldTooLate + " " + slowLink},
 		{"partition-servers", "U l?", twoReigns + " " + keyBack},
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", ""},
