@@ -225,7 +225,7 @@ func (a *anarchy) act(by history.Opt) {
 		Process: history.Process{Name: rapid.SampledFrom([]string{"redis-1", "redis-2", "redis-2b"}).Draw(a.T, "server")},
 		Type:    history.Event,
 		F: rapid.SampledFrom([]string{
-			history.Remove, history.Takeover, history.Shorten, history.Granted, history.Prolong, history.Lose, history.Expire,
+			history.Remove, history.Takeover, history.Change, history.Shorten, history.Granted, history.Prolong, history.Lose, history.Expire,
 		}).Draw(a.T, "deed"),
 		By: by, Op: history.Some(int64(rapid.SampledFrom(a.makers).Draw(a.T, "of").Index)),
 	})

@@ -52,6 +52,18 @@ var answersSpecs = []spec{
 		12 c2 acquire
 		13 redis grant of=c2 by=c2 key=k
 		14 c2 acquire ok`, "valid"},
+	{"a release whose entry an operator had changed", keyed + `
+		3 nemesis entry-changed id=1 on=redis
+		3 redis takeover of=c1 key=k
+		4 c1 release
+		5 c1 release ok
+		11 redis expire key=k`, "valid"},
+	{"a yes by taking over what an operator had changed", keyed + `
+		3 redis takeover of=c1 key=k
+		4 c2 acquire
+		5 redis takeover by=c2 key=k
+		5 redis grant of=c2 by=c2 key=k
+		6 c2 acquire ok`, "valid"},
 	{"a yes that no server knows of", keyed + `
 		3 c2 acquire
 		4 c2 acquire ok`, `violated 4,5: c2 was told at 4.000 s that it got the lock, for which it had asked at 3.000 s, and no server had granted it.`},

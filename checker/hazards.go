@@ -61,7 +61,11 @@ var (
 	eviction  = hazard("server evicted the entry of a lock that was held", (*exposure).evicted)
 	entryGone = &Hazard{
 		"an operator removed the entry of a lock that was held", "no operator removed the entry of a lock that was held",
-		(*exposure).removedFromOutside,
+		func(e *exposure) bool { return e.tampered(removed) },
+	}
+	entryOverwritten = &Hazard{
+		"an operator changed the entry of a lock that was held", "no operator changed the entry of a lock that was held",
+		func(e *exposure) bool { return e.tampered(takenOver, changed) },
 	}
 	masterGoes    = hazard("master was replaced while the lock was held or contested", (*exposure).replaced)
 	serverStands  = hazard("server stood still while the lock was held or contested", func(e *exposure) bool { return e.held() || e.disturbedContested() })
@@ -98,6 +102,7 @@ var hazardTable = []struct {
 	{[]string{"partition-servers"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource, Fencing}, serversApart},
 	{[]string{"evict"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource, Fencing}, eviction},
 	{[]string{"entry-lost"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource, Fencing}, entryGone},
+	{[]string{"entry-changed"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource, Fencing}, entryOverwritten},
 	{[]string{"skew", "jump", "server-skew", "server-jump"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource, Fencing}, clockWrong},
 	{[]string{"rate", "server-rate"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource, Fencing}, clockRate},
 	{[]string{"partition", "partition-oneway", "delay", "drop-reply", "kill-connection"}, []Property{Exclusion, LeaseExclusion, Ownership, Resource}, contestedDoubt},

@@ -230,16 +230,17 @@ func (e *exposure) evicted() bool {
 	return e.holdMet(func(f *fault) (int32, int32) { return f.start, f.heals })
 }
 
-// removedFromOutside reports whether somebody who is no client removed the entry of a
-// lock that was held, or was about to be. If the history shows no entries, it reports
-// whether a client held when the fault struck.
-func (e *exposure) removedFromOutside() bool {
+// tampered reports whether somebody who is no client did one of these deeds to the entry
+// of a lock that was held, or was about to be. The end of a session counts as a removal.
+// If the history shows no entries, it reports whether a client held when the fault struck.
+func (e *exposure) tampered(deeds ...deed) bool {
 	if len(e.acts) == 0 {
 		return e.held()
 	}
 	return slices.ContainsFunc(e.acts, func(a act) bool {
 		outside := a.by == none && !e.entry(a.pos).By.Set &&
-			(a.deed == removed || a.deed == lost && e.entry(a.pos).Text == history.SessionOver)
+			(slices.Contains(deeds, a.deed) ||
+				a.deed == lost && slices.Contains(deeds, removed) && e.entry(a.pos).Text == history.SessionOver)
 		op := e.asked(a.made)
 		return outside && op != none && e.some(func(f *fault) bool { return f.start < a.pos }) &&
 			a.pos < e.lastDeed(&lapse{op, e.resting(&a), a.pos})

@@ -270,6 +270,18 @@ func TestHazards(t *testing.T) {
 		{"an operator removes the entry of a holder", granted + `
 			2 nemesis entry-lost id=1 on=redis
 			2 redis remove of=c1`, "entry-lost", []Property{Exclusion, LeaseExclusion, Ownership, Fencing, Resource, Answers, Liveness, Handover}},
+		{"an operator changes the entry of a holder", granted + `
+			2 nemesis entry-changed id=1 on=redis
+			2 redis takeover of=c1`, "entry-changed", []Property{Exclusion, LeaseExclusion, Ownership, Fencing, Resource, Answers, Liveness, Handover}},
+		{"an operator changes what a node of a holder has", granted + `
+			2 nemesis entry-changed id=1 on=redis
+			2 redis change of=c1`, "entry-changed", []Property{Exclusion, LeaseExclusion, Ownership, Fencing, Resource, Answers, Liveness, Handover}},
+		{"an operator who changes entries finds none", granted + `
+			2 nemesis entry-changed id=1 on=redis
+			3 c1 release
+			4 redis remove of=c1 by=c1
+			5 c1 release ok
+			6 c1 acquire`, "entry-changed", []Property{Answers, Liveness, Handover, Fairness}},
 		{"an operator finds no entry", granted + `
 			2 nemesis entry-lost id=1 on=redis
 			3 c1 release

@@ -41,6 +41,7 @@ const (
 	takenOver
 	shortened
 	prolonged
+	changed
 	expired
 	lost
 )
@@ -57,6 +58,8 @@ func deedOf(f string) deed {
 		return shortened
 	case history.Prolong:
 		return prolonged
+	case history.Change:
+		return changed
 	case history.Expire:
 		return expired
 	case history.Lose:

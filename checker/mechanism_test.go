@@ -66,6 +66,13 @@ var mechanisms = []struct {
 		4 c2 acquire
 		5 redis grant of=c2 by=c2
 		5 c2 acquire ok until=15`, "exclusion:outsider-removed-entry:entry-lost"},
+	{"an operator who changes it", enteredUntil + `
+		3 nemesis entry-changed id=1 on=redis
+		3 redis takeover of=c1
+		4 c2 acquire
+		5 redis takeover by=c2
+		5 redis grant of=c2 by=c2
+		5 c2 acquire ok until=15`, "exclusion:outsider-took-over-entry:entry-changed"},
 	{"a request that arrives when nobody waits for its answer", `
 		0 c2 acquire
 		0 nemesis delay id=1 on=c2,redis

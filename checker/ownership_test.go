@@ -11,6 +11,24 @@ var ownershipSpecs = []spec{
 		4 c2 acquire
 		5 redis grant of=c2 by=c2
 		5 c2 acquire ok until=15`, "valid"},
+	{"an operator gives the entry of a holder to another: no client is to blame, nor who removes it then", enteredUntil + `
+		3 nemesis entry-changed id=1 on=redis
+		3 redis takeover of=c1
+		4 c1 release
+		5 redis remove by=c1
+		5 c1 release ok
+		6 c2 acquire
+		7 redis grant of=c2 by=c2
+		7 c2 acquire ok until=17
+		8 redis takeover of=c2
+		9 c3 acquire
+		9 redis takeover by=c3
+		9 redis grant of=c3 by=c3
+		9 c3 acquire ok until=19`, "valid"},
+	{"an entry that an operator changed is still its owner's", enteredUntil + `
+		3 redis change of=c1
+		4 c2 acquire
+		5 redis remove of=c1 by=c2`, `violated 3,5,6: the acquire that c2 invoked at 4.000 s removed c1's entry for the lock at 5.000 s; c1 was granted it at 2.000 s, valid until 11.000 s, and had not invoked its release.`},
 	{"a late release removes the next holder's entry", `
 		0 c1 acquire lock=a
 		1 redis grant of=c1 by=c1

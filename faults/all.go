@@ -11,7 +11,7 @@ var all = [...]Fault{
 	pause, kill, powerOff, hang, skew, jump, rate,
 	serverPause, restart, restartLost, failover, serverSkew, serverJump, serverRate, evict,
 	partition, partitionOneway, partitionServers, delay, dropReply, killConnection,
-	sessionExpiry, entryLost,
+	sessionExpiry, entryLost, entryChanged,
 }
 
 // seen are what else goes wrong in histories: nobody injects it.
@@ -28,7 +28,7 @@ func All() []Fault { return slices.Clone(all[:]) }
 
 // Usual returns the faults that "all" means: all but those of operators.
 func Usual() []Fault {
-	return slices.DeleteFunc(All(), func(f Fault) bool { return f.Operator })
+	return slices.DeleteFunc(All(), func(f Fault) bool { return f.Operator != "" })
 }
 
 // Count is how many faults there are.

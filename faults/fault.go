@@ -25,9 +25,9 @@ type Fault struct {
 	Stops bool
 	// Once: it is over at once, or waits for something that it strikes once.
 	Once bool
-	// Operator: a person or a script does it to one server. "all" leaves it out, because
-	// no lock is made for it.
-	Operator bool
+	// Operator is what a person or a script does to an entry in one server. "all" leaves
+	// such faults out, because no lock is made for them.
+	Operator Tampering
 	// Clock: it sets a wall clock wrong. Rate: it makes clocks run fast or slow. Amount
 	// is how far.
 	Clock, Rate bool
@@ -54,6 +54,7 @@ const (
 	NeedReplicas    Need = "servers with replicas"
 	NeedSessions    Need = "a server that keeps sessions, which others can close"
 	NeedMemory      Need = "a server that evicts what it has no room for"
+	NeedValues      Need = "entries that an operator can change, as only sim has them"
 
 	// NeedServers is what every fault of servers and sessions needs.
 	NeedServers Need = "servers that lockcheck starts itself: it never stops, slows or changes yours"
@@ -113,7 +114,7 @@ func Offers(place string, own bool) []Need {
 		has = append(has, NeedClientClock)
 	}
 	if place == "sim" {
-		has = append(has, NeedRate)
+		has = append(has, NeedRate, NeedValues)
 	}
 	return has
 }

@@ -20,13 +20,15 @@ func (p *place) note(format string, args ...any) error {
 	p.done = append(p.done, fmt.Sprintf(format, args...))
 	return nil
 }
-func (p *place) Pause(c string) error                { return p.note("pause %s", c) }
-func (p *place) Resume(c string) error               { return p.note("resume %s", c) }
-func (p *place) Hang(c string) error                 { return p.note("hang %s", c) }
-func (p *place) Unhang(c string) error               { return p.note("unhang %s", c) }
-func (p *place) Evict(s string) error                { return p.note("evict %s", s) }
-func (p *place) Relieve(s string) error              { return p.note("relieve %s", s) }
-func (p *place) RemoveEntry(s string, nth int) error { return p.note("remove entry %d of %s", nth, s) }
+func (p *place) Pause(c string) error   { return p.note("pause %s", c) }
+func (p *place) Resume(c string) error  { return p.note("resume %s", c) }
+func (p *place) Hang(c string) error    { return p.note("hang %s", c) }
+func (p *place) Unhang(c string) error  { return p.note("unhang %s", c) }
+func (p *place) Evict(s string) error   { return p.note("evict %s", s) }
+func (p *place) Relieve(s string) error { return p.note("relieve %s", s) }
+func (p *place) Tamper(s string, how faults.Tampering, nth int) error {
+	return p.note("%s entry %d of %s", how, nth, s)
+}
 
 func (p *place) ExpireSession(c string) error            { return p.note("expire session of %s", c) }
 func (p *place) Rate(h string, gain time.Duration) error { return p.note("rate %s %v", h, gain) }
@@ -60,6 +62,7 @@ func TestEachFaultActsOnItsPlace(t *testing.T) {
 		"session-expiry":    {"expire session of c1"},
 		"evict":             {"evict redis-1", "relieve redis-1"},
 		"entry-lost":        {"remove entry 2 of redis-1"},
+		"entry-changed":     {"change entry 2 of redis-1"},
 		"partition-servers": {"isolate 5 [redis-1]", "restore 5"},
 		"partition":         {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:0 Delay:3s}", "restore 5"},
 		"partition-oneway":  {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:0 Delay:3s}", "restore 5"},
@@ -144,6 +147,7 @@ func TestRandomSchedules(t *testing.T) {
 		"kill-connection":   {lease, lease, 0},
 		"session-expiry":    {0, 0, 0},
 		"entry-lost":        {0, 0, 0},
+		"entry-changed":     {0, 0, 0},
 	}
 	for _, f := range faults.All() {
 		b, ok := bounds[f.Name]
@@ -286,7 +290,7 @@ func TestEveryFaultHasWords(t *testing.T) {
 
 func TestAvailable(t *testing.T) {
 	for _, f := range faults.All() {
-		if err := f.Available([]faults.Need{faults.NeedClock, faults.NeedStop, faults.NeedRate, faults.NeedClientClock, faults.NeedReplicas, faults.NeedSessions, faults.NeedMemory, faults.NeedServers}); err != nil {
+		if err := f.Available([]faults.Need{faults.NeedClock, faults.NeedStop, faults.NeedRate, faults.NeedClientClock, faults.NeedReplicas, faults.NeedSessions, faults.NeedMemory, faults.NeedValues, faults.NeedServers}); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 		server := f.On == faults.OnServer || f.On == faults.OnServers

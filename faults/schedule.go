@@ -102,7 +102,7 @@ func (s *Scope) targets(f Fault, client string, first int64, draw func(int64) in
 		return [][]string{take(s.Stores, draw(int64(len(s.Stores))), 1+draw(int64(max(1, len(s.Stores)-1))))}
 	}
 	servers := take(s.Servers, first, 1)
-	if n := int64(len(s.Servers)); n > 1 && !f.Operator && draw(2) == 0 {
+	if n := int64(len(s.Servers)); n > 1 && f.Operator == "" && draw(2) == 0 {
 		servers = take(s.Servers, first, 2+draw(n-1))
 	}
 	for _, server := range servers {

@@ -5,7 +5,7 @@ package faults
 // {ahead} and {amount} how far, {each} in how much time, {gained} and {gains} what a
 // clock does that runs fast or slow, {what} which messages, {message} which of them is
 // the next, {did} that there was one, {arrived} whether its request got through, {since}
-// from when on nothing was heard, {removed} and {removes} what an operator did to
+// from when on nothing was heard, {tampered} and {tampers} what an operator did to
 // which entry, and {replaced} that another has become the master. Of
 // "was|were" the second is for several.
 type Words struct {

@@ -144,6 +144,7 @@ const (
 	Takeover = "takeover" // a command gave it to another acquire: Grant and Op are the old one's
 	Shorten  = "shorten"  // a command brought its expiry nearer
 	Prolong  = "prolong"  // a command moved its expiry away
+	Change   = "change"   // a command gave it another value, and it is still Op's
 	Expire   = "expire"   // its time was over, by the server's clock
 	Lose     = "lose"     // the server lost it: a restart, an eviction, a failover
 )

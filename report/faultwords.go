@@ -2,8 +2,10 @@ package report
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 )
 
@@ -61,12 +63,12 @@ func (d *digest) fill(f *fault, phrase string) string {
 	if f.replaced {
 		replaced = ", as a replica"
 	}
-	removed, removes := d.removal(f)
+	tampered, tampers := d.tampering(f)
 	amount := d.units.span(f.amount)
 	return strings.NewReplacer("{on}", on, "{to}", to, "{what}", what, "{message}", message, "{arrived}", arrived,
 		"{for}", length, "{until}", until, "{did}", did, "{since}", since,
 		"{clock}", f.clock(), "{by}", by+amount, "{ahead}", amount+ahead, "{amount}", amount, "{each}", each,
-		"{removed}", removed, "{removes}", removes,
+		"{tampered}", tampered, "{tampers}", tampers,
 		"{gained}", gained, "{gains}", either.ReplaceAllString(gains, number), "{replaced}", replaced).
 		Replace(either.ReplaceAllString(phrase, number))
 }
@@ -99,18 +101,22 @@ func (d *digest) clause(f *fault, phrase string) (who, did string) {
 	return who, did
 }
 
-// removal returns what an operator did to an entry, in the past tense and in the present
+// tampering returns what an operator did to an entry, in the past tense and in the present
 // tense.
-func (d *digest) removal(f *fault) (past, now string) {
-	s := d.removedBy(f)
+func (d *digest) tampering(f *fault) (past, now string) {
+	did, does, want := "removed", "removes", "remove"
+	if f.Operator == faults.Overwriting {
+		did, does, want = "changed", "changes", "change"
+	}
+	s, pos := d.tampered(f)
 	switch {
-	case !f.Operator:
+	case f.Operator == "":
 		return "", ""
 	case s == nil && len(d.stays) == 0: // the history shows no entries
-		return "removed an entry", "removes an entry"
+		return did + " an entry", does + " an entry"
 	case s == nil:
-		return "found no entry to remove", "finds no entry to remove"
-	case s.how == history.Lose:
+		return "found no entry to " + want, "finds no entry to " + want
+	case d.h.Entries[pos].F == history.Lose:
 		what := " " + s.owner() + " connection"
 		return "killed" + what, "kills" + what
 	}
@@ -118,40 +124,53 @@ func (d *digest) removal(f *fault) (past, now string) {
 	if d.queue {
 		what = " " + s.owner() + " node"
 	}
-	return "removed" + what, "removes" + what
+	return did + what, does + what
 }
 
-// removedBy returns the entry that an operator removed, or nil. In an ensemble the
-// leader reports what another member was asked for.
-func (d *digest) removedBy(f *fault) *stay {
-	if !f.Operator {
-		return nil
+// tampered returns the entry on which an operator acted, and the position of the line that
+// shows it; nil: none. In an ensemble the leader reports what another member was asked for.
+func (d *digest) tampered(f *fault) (*stay, int) {
+	if f.Operator == "" {
+		return nil, none
 	}
 	for _, s := range d.stays {
-		if s.fromOutside(d) && d.remover(s) == f {
-			return s
+		for _, pos := range append(slices.Clone(s.changed), s.to) {
+			if d.fromOutside(pos) && d.tamperer(s, pos) == f {
+				return s, pos
+			}
 		}
 	}
-	return nil
+	return nil, none
 }
 
-// remover returns the fault of an operator who removed s: the last one before that. A
-// session may also have ended for another reason.
-func (d *digest) remover(s *stay) (last *fault) {
+// tamperer returns the fault of an operator who acted on s at pos: the last one of its kind
+// before that. A session may also have ended for another reason.
+func (d *digest) tamperer(s *stay, pos int) (last *fault) {
+	did, how := d.h.Entries[pos].F, faults.Removal
+	if did == history.Takeover || did == history.Change {
+		how = faults.Overwriting
+	}
 	for _, f := range d.faults {
-		if f.Operator && f.begins < s.to && (d.queue || f.strikes(s.server)) && (last == nil || last.begins < f.begins) &&
-			(s.how == history.Remove || d.at(s.to)-d.at(f.sure) <= d.slack()) {
+		if f.Operator == how && f.begins < pos && (d.queue || f.strikes(s.server)) && (last == nil || last.begins < f.begins) &&
+			(did != history.Lose || d.at(pos)-d.at(f.sure) <= d.slack()) {
 			last = f
 		}
 	}
 	return last
 }
 
-// fromOutside reports whether somebody removed s, or ended its session, who is no client.
-func (s *stay) fromOutside(d *digest) bool {
-	if s.to == none {
+// fromOutside reports whether the line at pos shows that somebody who is no client removed or
+// changed an entry, or ended its session.
+func (d *digest) fromOutside(pos int) bool {
+	if pos == none {
 		return false
 	}
-	e := &d.h.Entries[s.to]
-	return !e.By.Set && (s.how == history.Remove || s.how == history.Lose && e.Text == history.SessionOver)
+	e := &d.h.Entries[pos]
+	switch e.F {
+	case history.Remove, history.Takeover, history.Change:
+		return !e.By.Set
+	case history.Lose:
+		return !e.By.Set && e.Text == history.SessionOver
+	}
+	return false
 }

@@ -121,7 +121,7 @@ func (d *digest) suffers(f *fault, e *history.Entry) bool {
 	case history.Promote:
 		return f.strikes(e.Text)
 	case history.Remove:
-		return f.Operator && (struck || d.queue) || struck && (f.Clock || f.Rate || f.Ends || f.Once)
+		return f.Operator != "" && (struck || d.queue) || struck && (f.Clock || f.Rate || f.Ends || f.Once)
 	case history.Expire:
 		return struck && (f.Clock || f.Rate || f.Ends || f.Once)
 	case history.Lost:

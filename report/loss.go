@@ -26,7 +26,7 @@ func (p *plot) loss(g *grant, depth int) bool {
 	}
 	vain, removed := g.inVain(), false
 	for _, s := range g.op.stays {
-		if s.to <= p.climax && s.how == history.Remove && s.fromOutside(p.d) {
+		if s.to <= p.climax && s.how != history.Lose && p.d.fromOutside(s.to) {
 			removed = true // the fault tells it
 		}
 		if s.to != none && s.to <= p.climax && !s.own() && !slices.Contains(vain, s) && (s.by != nil || s.how == history.Expire || s.how == history.Lose) {

@@ -84,6 +84,19 @@ func removedByAnOperator() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
+func changedByAnOperator() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(2000).fault("entry-changed", 1, "", 0, "redis-1")
+	r.server(history.Takeover, "c1", "")
+	r.at(3000).refused("c1")
+	r.at(10_001).server(history.Expire, "", "")
+	r.at(10_100).grants("c2", 0, 20_095)
+	r.at(12_000).releases("c2")
+	return judged(r)
+}
+
 func clockAhead() (*history.History, []checker.Verdict) {
 	r := newRun("redis-setnx-getset")
 	r.at(0).fault("skew", 1, "", 15*time.Second, "c2")
@@ -611,10 +624,18 @@ func TestWhatAnOperatorDid(t *testing.T) {
 		{"mysql-get-lock", "redis-1", history.Lose, history.SessionOver, "", "an operator kills c1's connection on redis-1"},
 		{"redis-set-lua", "redis-2", history.Remove, "", "", "an operator finds no entry to remove on redis-2"},
 		{"redis-set-lua", "redis-1", history.Remove, "", "c1", "an operator finds no entry to remove on redis-1"},
+		{"redis-set-lua", "redis-1", history.Takeover, "", "", "an operator changes c1's entry on redis-1"},
+		{"redis-set-lua", "redis-1", history.Change, "", "", "an operator changes c1's entry on redis-1"},
+		{"redis-set-lua", "redis-2", history.Takeover, "", "", "an operator finds no entry to change on redis-2"},
+		{"redis-set-lua", "redis-1", history.Takeover, "", "c1", "an operator finds no entry to change on redis-1"},
 	} {
 		r := newRun(c.lock)
 		r.at(2).acquire("c1", 0, 10_000)
-		r.at(2000).fault("entry-lost", 1, "", 0, c.asked)
+		name := "entry-lost"
+		if c.f == history.Takeover || c.f == history.Change {
+			name = "entry-changed"
+		}
+		r.at(2000).fault(name, 1, "", 0, c.asked)
 		if c.by != "" {
 			r.at(2500).invoke(c.by, history.Release)
 		}

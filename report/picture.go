@@ -557,8 +557,11 @@ func (d *draw) server(who string) {
 			case x.to == none || x.to != s.to:
 			case s.by != nil && !s.own():
 				how = ", removed by " + s.by.client
-			case s.fromOutside(d.d) && d.d.remover(s) != nil:
+			case d.d.fromOutside(x.to) && d.d.tamperer(s, x.to) != nil:
 				how = ", removed by an operator"
+				if s.how == history.Takeover {
+					how = ", changed by an operator"
+				}
 			case s.how == history.Expire:
 				how = ", expired"
 			case s.how == history.Lose:

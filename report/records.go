@@ -109,16 +109,18 @@ type stay struct {
 	server   string // the server that has it now, or had it last
 	key      string
 	lock     string
-	op       *op // the acquire that made it; nil: unknown
+	op       *op // the acquire that made it; nil: unknown, or an operator
 	from, to int // none: it was there to the end
 	since    int // the start of its current lease: it was made or prolonged there
 	nearer   int // where a request brought its end nearer since then; none: nowhere
 	foreign  []foreign
 	how      string
-	by       *op  // the operation whose request ended it; nil: none
-	back     bool // it came back: a server lost its removal
-	missing  bool // a new master did not have it
-	outworn  bool // an earlier round of its acquire left it behind
+	by       *op   // the operation whose request ended it; nil: none
+	back     bool  // it came back: a server lost its removal
+	missing  bool  // a new master did not have it
+	operator bool  // an operator made it
+	changed  []int // where it was given another value, and stayed its owner's
+	outworn  bool  // an earlier round of its acquire left it behind
 	on       []stretch
 }
 
@@ -148,7 +150,10 @@ func (s *stay) client() string {
 
 // owner returns client as the possessor of something: "c1's".
 func (s *stay) owner() string {
-	if s.op == nil {
+	switch {
+	case s.operator:
+		return "an operator's"
+	case s.op == nil:
 		return "somebody's"
 	}
 	return possessive(s.op.client)

@@ -233,7 +233,7 @@ func anything(rng *rand.Rand) (*history.History, []checker.Verdict) {
 			e.On = [][]string{nil, {"c1"}, {"c2", "c1"}, {"c2", "s1"}, {"c1", history.Resource}, {"s1"}, {"s2", "s1"}}[rng.IntN(7)]
 		case 1:
 			e.Process.Name = pick("s1", "s2", "s3", "s4", "ein Server mit langem Namen")
-			e.F = pick(history.Granted, history.Granted, history.Remove, history.Takeover, history.Shorten, history.Expire, history.Lose, history.Promote, "what")
+			e.F = pick(history.Granted, history.Granted, history.Remove, history.Takeover, history.Change, history.Shorten, history.Expire, history.Lose, history.Promote, "what")
 			if e.F == history.Promote {
 				e.Text = pick("s1", "s2", "s3", "")
 			}

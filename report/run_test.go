@@ -147,7 +147,9 @@ func (r *run) quorum(client string, until int, servers ...string) int {
 func (r *run) server(f, owner, by string) int {
 	e := history.Entry{
 		Process: history.Process{Name: r.node}, Type: history.Event, F: f, Key: "a",
-		Op: history.Some(int64(r.asked[owner])),
+	}
+	if owner != "" { // else the entry is an operator's
+		e.Op = history.Some(int64(r.asked[owner]))
 	}
 	if by != "" {
 		e.By = history.Some(int64(r.opened[by]))

@@ -28,7 +28,7 @@ func (d *digest) fromServer(pos int, e *history.Entry) {
 	case history.Takeover:
 		by.serve(pos)
 		d.leave(made, by, pos, e)
-		if taker := by.asked(); taker != nil {
+		if taker := by.asked(); taker != nil || !e.By.Set {
 			d.put(taker, pos, e)
 		}
 	case history.Remove, history.Expire, history.Lose:
@@ -41,6 +41,12 @@ func (d *digest) fromServer(pos int, e *history.Entry) {
 				if by != nil && by.client != s.client() {
 					s.foreign = append(s.foreign, foreign{pos, by})
 				}
+			}
+		}
+	case history.Change:
+		if made != nil {
+			if s := made.entry(e, true); s != nil {
+				s.changed = append(s.changed, pos)
 			}
 		}
 	case history.Shorten:
@@ -97,6 +103,7 @@ func (d *digest) put(made *op, pos int, e *history.Entry) {
 	}
 	name := e.Process.Name
 	s := &stay{home: name, server: name, key: e.Key, op: made, from: pos, since: pos, nearer: none, to: none, on: []stretch{{name, pos, none, false}}}
+	s.operator = made == nil && d.fromOutside(pos)
 	if made != nil {
 		s.lock = made.lock
 		s.back = !e.By.Set && slices.ContainsFunc(made.stays, func(o *stay) bool { return o.key == s.key && o.to != none })

@@ -162,6 +162,11 @@ var stories = []struct {
 		"At 2.00 s an operator removed c1's entry on redis-1. At 3.10 s c2 was granted the lock",
 		"an operator removes c1's entry on redis-1",
 	}},
+	{"change", changedByAnOperator, []string{
+		"At 2.00 s an operator changed c1's entry on redis-1. At 3.00 s c1 released the lock and was told that it no longer held it.",
+		"an operator changes c1's entry on redis-1",
+		"redis-1 dropped an operator's entry: its time was over.",
+	}},
 	{"clock-ahead", clockAhead, []string{
 		"c2's clock was set 15 s ahead for 3 s.",
 		"c2's acquire took over c1's entry, while c1 still believed that it held the lock.",

@@ -127,7 +127,7 @@ func (p *plot) concerns(f *fault) bool {
 
 // touches reports whether a fault struck a client of the story, or a server.
 func (p *plot) touches(f *fault) bool {
-	if s := p.d.removedBy(f); s != nil {
+	if s, _ := p.d.tampered(f); s != nil {
 		return slices.Contains(p.clients, s.client())
 	}
 	if f.Name == cutOff && len(p.d.promotions) > 0 {
@@ -150,7 +150,7 @@ func (p *plot) lane(f *fault) string {
 			return name
 		}
 	}
-	if s := p.d.removedBy(f); s != nil {
+	if s, _ := p.d.tampered(f); s != nil {
 		return s.server // the leader, which has reported it
 	}
 	return f.on[0]

@@ -243,6 +243,12 @@ func (p *plot) blocker(free gap) *stay {
 // obstacle tells whose entry was in the way, and why it stayed there.
 func (p *plot) obstacle(s *stay, free gap) {
 	switch {
+	case s.operator: // the fault tells it
+		for _, before := range p.d.stays {
+			if before.to == s.from {
+				p.obstacle(before, free)
+			}
+		}
 	case s.op == nil:
 		p.add(happens(s.from, s.home, "made an entry", "makes an entry, whose owner is not known"))
 	case s.op.grant != nil && slices.Contains(s.op.grant.inVain(), s):

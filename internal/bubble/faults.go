@@ -10,7 +10,7 @@ import (
 // Applies returns an error that says why a fault does not apply to a user's lock in a
 // bubble, or nil if it does.
 func Applies(lock *catalogue.Lock, f faults.Fault) error {
-	has := []faults.Need{faults.NeedServers, faults.NeedStop, faults.NeedClock, faults.NeedRate, faults.NeedMemory}
+	has := []faults.Need{faults.NeedServers, faults.NeedStop, faults.NeedClock, faults.NeedRate, faults.NeedMemory, faults.NeedValues}
 	if lock.Store == catalogue.StoreZooKeeper {
 		has = append(has, faults.NeedSessions)
 	}

@@ -93,6 +93,8 @@ func (l *Lock) Applies(f faults.Fault, s Server) error {
 		return nil
 	case l.Store == StoreMySQL && f.Need == faults.NeedMemory:
 		return fmt.Errorf("%s needs a server that evicts what it has no room for, and that of %s keeps all", f.Name, l.ID)
+	case l.Store == StoreMySQL && f.Need == faults.NeedValues && l.Lease == LeaseSession:
+		return fmt.Errorf("%s needs entries with a value or an owner, and %s keeps only what its session has locked", f.Name, l.ID)
 	case l.Store == StoreMySQL && f.Need == faults.NeedSessions && l.Lease == LeaseSession:
 		return nil
 	case l.Store == StoreMySQL && f.Need == faults.NeedSessions:
@@ -113,7 +115,7 @@ func (l *Lock) Strikes(f faults.Fault, place string) error {
 	case place != "docker":
 	case l.Store == StoreZooKeeper && f.Need == faults.NeedClock:
 		return fmt.Errorf("%s needs %s: under libfaketime a JVM is too slow for the sessions of %s, which go by another clock", f.Name, f.Need, l.ID)
-	case f.Operator && l.New != nil && l.Hidden():
+	case f.Operator != "" && l.New != nil && l.Hidden():
 		return fmt.Errorf("%s needs a server that shows the entries of locks, and a real MySQL server does not show those of %s", f.Name, l.ID)
 	}
 	return nil

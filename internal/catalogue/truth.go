@@ -30,8 +30,12 @@ const (
 	jumped      = "The holder whose lease was cut short deletes the key of the next."
 	outlasts    = "A request is given up after T/4 and an undisturbed section takes less than T/3: a lease outlasts whatever a link can do to its holder, and a late release compares."
 
-	untoldKey = "An operator removes the key of a holder, and nothing tells it: the next one is granted the lock."
-	untoldOne = "An operator removes one key of three or more. That matters only to a holder with a bare majority, while other clients have tried for the rest: one run in 200 or fewer."
+	untoldKey  = "An operator removes the key of a holder, and nothing tells it: the next one is granted the lock."
+	notRead    = "An operator gives the key another value. This lock never reads it: the key is in the way until the release deletes it, as before."
+	notOwn     = "An operator gives the key of a holder another value. It keeps others out as before, but the release finds that it is not its own and leaves it: all wait for its end."
+	noTime     = "An operator writes another value into the key. It is no time, so it never passes."
+	changedOne = "An operator changes one key of three or more. It counts for nobody and is in the way until its time is over, but the other keys are a majority, which a release frees."
+	untoldOne  = "An operator removes one key of three or more. That matters only to a holder with a bare majority, while other clients have tried for the rest: one run in 200 or fewer."
 
 	noClock   = "No clock has a part in it."
 	ownClock  = "A client takes times with a clock that does not jump, and in a third of a lease 1 % does not show."
@@ -56,6 +60,8 @@ const (
 	waitsLong = "A round that waits for a node leaves a short rest of the lease, and the section outlives it."
 
 	untoldNode   = "An operator deletes the node of a holder. The session lives on, so nothing tells it: the next one enters."
+	changedNode  = "An operator changes the data of a node. Its name and its session, which decide, stay."
+	wokenOnce    = "The watch of the waiter behind it fires once, for this, and the program sets none again: it never hears of the deletion, and waits in front of all others."
 	zombie       = "If the one before goes between the list and the watch, the watch fails, and the program ends: its node stays the head for as long as its session lives."
 	fewSessions  = "Most of them end the program of a waiter, and few its session: one run in 500."
 	untold       = "A holder that is cut off goes on, and nothing tells it of its session's end."
@@ -90,6 +96,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition partition-oneway delay kill-connection", "L", unknown + " Nor is a lost DEL sent again."},
 		{"drop-reply", "L", unknown},
 		{"entry-lost", "U R", untoldKey + " " + forgotten},
+		{"entry-changed", "S", notRead},
 	},
 	"redis-setnx-expire": {
 		{"finally", "U R L?", anybody + " " + neverSent},
@@ -107,6 +114,7 @@ var truth = withMySQL(map[string][]cell{
 		{"kill-connection", "L l", onceReset + " A SETNX whose answer is lost has no PEXPIRE, a lost PEXPIRE no second."},
 		{"drop-reply", "L l", onceSent + " A SETNX that was not answered has no PEXPIRE."},
 		{"entry-lost", "U R L?", untoldKey + " " + forgotten + " " + neverSent},
+		{"entry-changed", "L?", notRead + " " + neverSent},
 	},
 	"redis-set-del": {
 		{"finally", "U R", anybody},
@@ -125,6 +133,7 @@ var truth = withMySQL(map[string][]cell{
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", onceSent},
 		{"entry-lost", "U R", untoldKey + " " + forgotten},
+		{"entry-changed", "S", notRead},
 	},
 	"redis-set-get-del": {
 		{"none", "S", ""},
@@ -142,6 +151,7 @@ var truth = withMySQL(map[string][]cell{
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", onceSent},
 		{"entry-lost", "U R?", untoldKey + " For a DEL that hits the next holder the key has to go between the GET and the DEL: one run in 1,000."},
+		{"entry-changed", "l", notOwn},
 	},
 	"redis-set-lua": {
 		{"none", "S", ""},
@@ -159,6 +169,7 @@ var truth = withMySQL(map[string][]cell{
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", ""},
 		{"entry-lost", "U", untoldKey},
+		{"entry-changed", "l", notOwn},
 	},
 	"redis-watchdog": {
 		{"none", "S", ""},
@@ -177,6 +188,7 @@ var truth = withMySQL(map[string][]cell{
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", ""},
 		{"entry-lost", "U", untoldKey + " " + knowsLoss},
+		{"entry-changed", "l resource?", notOwn + " The holder finds that out with its next renewal, reports the loss, and ends its section all the same: a long one still writes when the key is over and the next one works."},
 	},
 	"redis-watchdog-blind": {
 		{"restart-lost failover evict partition-servers", "U answers? l?", "What is lost, and taken by the next, the holder before renews."},
@@ -185,6 +197,7 @@ var truth = withMySQL(map[string][]cell{
 		{"server-skew server-jump", "U R? answers?", "A clock that comes back leaves entries that last too long; a PEXPIRE for the holder before shortens them."},
 		{"partition partition-oneway delay", "U? l? answers?", "Who is cut off for longer than its lease never learns that it is over, and renews the entry of the next when the link is back. " + slowLink},
 		{"entry-lost", "U answers?", untoldKey + " The holder before renews the entry of the next."},
+		{"entry-changed", "l", notOwn + " Until then the holder renews it, and so stays alone."},
 	},
 	"redis-set-lua-wait": {
 		{"restart-lost", "U l?", "A SET that its client has given up may be on the replica that takes over, and all wait for its end."},
@@ -200,6 +213,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition partition-oneway delay", "R l answers?", inverted + " " + second + " A section takes less than T/3, and the time in the key is 1.1 T: no release is late."},
 		{"restart-lost failover partition-servers", "U? R l answers?", inverted + " " + second + " Few hold when the key is lost: mostly it is the time of one who has given it back."},
 		{"entry-lost", "U R l answers?", untoldKey + " " + inverted + " " + second},
+		{"entry-changed", "R L l answers?", noTime + " So all wait for ever: the release deletes only what has passed. " + inverted + " " + second},
 	},
 	"redis-setnx-getset-fixed": {
 		{"none", "S", ""},
@@ -215,6 +229,7 @@ var truth = withMySQL(map[string][]cell{
 		{"delay", "U? R l", robbed + " " + second},
 		{"partition-servers", "U R l?", twoReigns + " " + forgotten},
 		{"entry-lost", "U R", untoldKey + " " + forgotten},
+		{"entry-changed", "S", noTime + " So nobody takes the key, and the release deletes it."},
 	},
 	"redis-setnx-del-stale": {
 		{"kill poweroff restart drop-reply", "U? R? l", stale},
@@ -244,6 +259,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition partition-oneway delay", "l?", atLength + " " + slowLink},
 		{"kill-connection", "l", onceReset},
 		{"entry-lost", "U?", untoldOne},
+		{"entry-changed", "S", changedOne},
 	},
 	"redlock-seed": {
 		{"none", "S", "Clients that split the nodes between them meet again after T/50, but not at the same instant: the network is never that even."},
@@ -259,6 +275,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition partition-oneway delay", "l?", atLength + " " + slowLink},
 		{"kill-connection", "l", onceReset},
 		{"entry-lost", "U?", untoldOne},
+		{"entry-changed", "S", changedOne},
 	},
 	"redlock-continue": {
 		{"none skew jump rate server-rate hang kill poweroff", "R L l U? answers?", ghost},
@@ -266,6 +283,7 @@ var truth = withMySQL(map[string][]cell{
 		{"server-pause restart partition partition-oneway delay drop-reply kill-connection", "R L l U? answers?", ghost},
 		{"restart-lost server-skew server-jump evict", "U R L l answers?", majority + " " + ghost},
 		{"entry-lost", "R L l U? answers?", untoldOne + " " + ghost},
+		{"entry-changed", "R L l U? answers?", ghost},
 	},
 	"zk-predecessor": {
 		{"none hang skew jump rate server-skew server-jump server-rate", "L", zombie},
@@ -278,6 +296,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition-servers", "L U? F? answers?", doubtful + " " + fewSessions + " " + letIn + " " + earlyNews},
 		{"drop-reply kill-connection", "L", doubtful},
 		{"entry-lost", "U L F", untoldNode + " " + letIn + " " + passed + " " + zombie},
+		{"entry-changed", "L", changedNode + " " + wokenOnce + " " + zombie},
 	},
 	"zk-predecessor-recheck": {
 		{"none hang skew jump rate server-skew server-jump server-rate", "L", zombie},
@@ -290,6 +309,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition-servers", "L U? F? answers?", doubtful + " " + untold + " " + earlyNews},
 		{"drop-reply kill-connection", "L", doubtful},
 		{"entry-lost", "U L", untoldNode + " " + zombie},
+		{"entry-changed", "L", changedNode + " " + wokenOnce + " " + zombie},
 	},
 	"zk-children": {
 		{"none pause hang skew jump rate server-skew server-jump server-rate session-expiry", "U L", entersTwice + " " + bothWait},
@@ -300,6 +320,7 @@ var truth = withMySQL(map[string][]cell{
 		{"partition partition-oneway delay drop-reply kill-connection", "U L", entersTwice + " " + bothWait + " " + doubtful},
 		{"partition-servers", "U L answers?", entersTwice + " " + bothWait + " " + doubtful + " " + earlyNews},
 		{"entry-lost", "U L", entersTwice + " " + bothWait + " " + untoldNode},
+		{"entry-changed", "U L", changedNode + " No watch on children sees it. " + entersTwice + " " + bothWait},
 	},
 	"zk-recipe": {
 		{"none", "S", ""},
@@ -316,6 +337,7 @@ var truth = withMySQL(map[string][]cell{
 		{"drop-reply", "l", "What is not answered is sent again when nothing was heard for 2/3 T, and all wait meanwhile."},
 		{"session-expiry", "Uf", "The next one may hear of it before the holder does."},
 		{"entry-lost", "U", untoldNode},
+		{"entry-changed", "S", changedNode + " A waiter whose watch fires lists the queue again, and sets another watch."},
 	},
 	"redlock-flawed-quorum": {
 		{"restart", "U l", fewer},

@@ -62,6 +62,7 @@ var mysqlTruth = map[string][]cell{
 		{"kill-connection", "l answers?", takenForNo + " " + lostFree},
 		{"partition-servers", "U R l?", twoReigns + " " + rowBack},
 		{"entry-lost", "U R", untoldRow + " The one whose row was deleted deletes that of the next."},
+		{"entry-changed", "S", "An operator writes an owner into the row. This lock names none: only the version and the time count, and they stay."},
 	},
 	"mysql-fair": {
 		{"finally", "F l?", deadPlaces + " " + oldPlace},
@@ -81,6 +82,7 @@ var mysqlTruth = map[string][]cell{
 		{"drop-reply kill-connection", "l F?", lostFree + " " + oldPlace},
 		{"partition-servers", "U R? L? l? F? answers?", twoReigns + " " + oldPlace},
 		{"entry-lost", "U F?", untoldRow + " " + oldPlace},
+		{"entry-changed", "l F?", "An operator writes another name at the head of the queue, which is the owner. The release of the holder takes the lock for another's and frees nothing: all wait for the lease to end. " + oldPlace},
 	},
 	"mysql-fair-fixed": {
 		{"finally nested", "S", ownedBy},
@@ -96,6 +98,7 @@ var mysqlTruth = map[string][]cell{
 		{"partition partition-oneway delay", "Uf?", restOfLease},
 		{"partition-servers", "U R? l? answers?", twoReigns + " " + rowBack},
 		{"entry-lost", "U", untoldRow},
+		{"entry-changed", "l", "An operator names another owner in the row of a holder. Its lease keeps others out as before, but the release frees only what is its own: all wait for the lease to end."},
 	},
 	"mysql-get-lock": {
 		{"nested", "S", "A client asks on another session, which is refused."},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
@@ -48,7 +49,7 @@ func TestRowsThatAWorkerDeclares(t *testing.T) {
 		does(t, p, c1, "c1", 4, "UPDATE lockcheck_lock SET owner = 'c1' WHERE resource = 'a' AND owner IS NULL")
 		does(t, p, c2, "c2", 5, "DELETE FROM lockcheck_lock")
 		does(t, p, c1, "c1", 6, "INSERT INTO lockcheck_lock (resource, version_no, expire_time, owner) VALUES ('a', 0, 5, 'c1')")
-		must(t, p.RemoveEntry("mysql-1", 0))
+		must(t, p.Tamper("mysql-1", faults.Removal, 0))
 	})
 	wantLines(t, w, "grant a of 1 by 1", "takeover a of 1 by 2", "grant a of 2 by 2", "remove a of 2 by 3", "grant a of 4 by 4", "remove a of 4 by 5",
 		"grant a of 6 by 6", "remove a of 6 by nobody")
@@ -85,7 +86,7 @@ func TestNamedLocksThatAWorkerDeclares(t *testing.T) {
 		waits.Wait()
 		must(t, p.ExpireSession("c2"))
 		asks(c1, "c1", 8, 1, get, patience.Seconds())
-		must(t, p.RemoveEntry("mysql-1", 0))
+		must(t, p.Tamper("mysql-1", faults.Removal, 0))
 		asks(c2, "c2", 9, 1, get, 0)
 		must(t, p.Stop("mysql-1", false))
 		must(t, p.Start("mysql-1"))
@@ -105,7 +106,7 @@ func TestKeysThatAWorkerDeclares(t *testing.T) {
 		wantSaid(t, p, redis1, 2, "SET a v2", "+OK")
 		wantSaid(t, p, redis1, 3, "DEL lock:a", ":1")
 		wantSaid(t, p, redis1, 4, "SET lock:a v1 NX PX 60000", "+OK")
-		must(t, p.RemoveEntry(redis1, 0))
+		must(t, p.Tamper(redis1, faults.Removal, 0))
 		wantSaid(t, p, redis1, 5, "EXISTS lock:a a", ":1")
 	})
 	wantLines(t, w, "grant lock:a of 1 by 1", "remove lock:a of 1 by 3", "grant lock:a of 4 by 4", "remove lock:a of 4 by nobody")
@@ -145,7 +146,7 @@ func TestNodesThatAWorkerDeclares(t *testing.T) {
 		create(c2, "c2", 4, "/own-a", zk.FlagEphemeral)
 		remove(c1, "c1", 5, "/own-a")
 		create(c1, "c1", 6, "/locks/a/z", zk.FlagEphemeral)
-		must(t, p.RemoveEntry("zk-2", 1))
+		must(t, p.Tamper("zk-2", faults.Removal, 1))
 		must(t, p.ExpireSession("c2"))
 	})
 	wantLines(t, w, "grant /locks/a/x of 1 by 1", "grant /locks/a/y of 2 by 2", "remove /locks/a/x of 1 by 3",

@@ -12,10 +12,13 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
 )
 
-// RemoveEntry removes an entry of a lock, as an operator does who asks this server. It
+// Tamper removes an entry of a lock, as an operator does who asks this server. It
 // chooses among the entries that the server has reported. It does nothing if the server is
 // down, paused or a replica, or fails to answer.
-func (e *Environment) RemoveEntry(server string, nth int) error {
+func (e *Environment) Tamper(server string, how faults.Tampering, nth int) error {
+	if how != faults.Removal {
+		return fmt.Errorf("an operator cannot %s an entry here", how)
+	}
 	return e.onMachine(server, func(m machine) error {
 		if err := m.removeEntry(e.Ctx, nth); err != nil {
 			e.Log.Printf("%s did not serve the operator: %v", server, err)
@@ -28,7 +31,7 @@ func (e *Environment) RemoveEntry(server string, nth int) error {
 // observes.
 func (e *Environment) seesEntries() error {
 	for _, in := range e.Cfg.Schedule {
-		if f, ok := faults.Find(in.Fault); ok && f.Operator && e.Observes() == nil {
+		if f, ok := faults.Find(in.Fault); ok && f.Operator != "" && e.Observes() == nil {
 			return &env.ProtocolError{Misuse: in.Fault + " needs a lock whose entries lockcheck knows. A worker declares them in its answer to init: docs/worker.md"}
 		}
 	}

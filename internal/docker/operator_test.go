@@ -26,9 +26,9 @@ func TestAnOperatorRemovesAnEntry(t *testing.T) {
 			w := &witness{}
 			observed(t, setup{lock: c.lock, lease: unhurried}.run(t, w, func(p *docker.Environment) {
 				c1, c2 := p.Client("c1"), p.Client("c2")
-				must(t, p.RemoveEntry(c.server, 0)) // there is none
+				must(t, p.Tamper(c.server, faults.Removal, 0)) // there is none
 				acquire(t, c1, op(1), patience)
-				must(t, p.RemoveEntry(c.server, 3))
+				must(t, p.Tamper(c.server, faults.Removal, 3))
 				w.add("removed")
 				acquire(t, c2, op(2), patience)
 				if err := c1.Release(op(3)); err == nil {
@@ -47,12 +47,12 @@ func TestAnOperatorRemovesAnEntry(t *testing.T) {
 func TestServersThatRefuseAnOperator(t *testing.T) {
 	t.Parallel()
 	stopped := func(p *docker.Environment, s string) error {
-		return errors.Join(p.Stop(s, false), p.RemoveEntry(s, 0), p.Start(s))
+		return errors.Join(p.Stop(s, false), p.Tamper(s, faults.Removal, 0), p.Start(s))
 	}
 	paused := func(p *docker.Environment, s string) error {
-		return errors.Join(p.Pause(s), p.RemoveEntry(s, 0), p.Resume(s))
+		return errors.Join(p.Pause(s), p.Tamper(s, faults.Removal, 0), p.Resume(s))
 	}
-	replica := func(p *docker.Environment, s string) error { return p.RemoveEntry(s+"b", 0) }
+	replica := func(p *docker.Environment, s string) error { return p.Tamper(s+"b", faults.Removal, 0) }
 	for lock, server := range map[string]string{"redis-set-lua": redis1, "mysql-optimistic": "mysql-1"} {
 		for name, c := range map[string]struct {
 			replicas int
@@ -65,7 +65,7 @@ func TestServersThatRefuseAnOperator(t *testing.T) {
 					acquire(t, p.Client("c1"), op(1), patience)
 					must(t, c.ask(p, server))
 					w.add("refused")
-					must(t, p.RemoveEntry(server, 0))
+					must(t, p.Tamper(server, faults.Removal, 0))
 				}))
 				wantLines(t, w, "grant a of 1 by 1", "refused", "remove a of 1 by nobody")
 			})

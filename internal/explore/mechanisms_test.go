@@ -15,7 +15,7 @@ func TestABatchCountsMechanisms(t *testing.T) {
 	t.Parallel()
 	const p, early = checker.Exclusion, checker.Mechanism("exclusion:entry-expired-early")
 	s := anything("redis-set-lua", 1)
-	s.Runs = 100
+	s.Runs = 200
 	all, err := Random(t.Context(), sim.Simulator, s, nil)
 	must(t, err)
 	s.Not = []checker.Mechanism{early, "exclusion:entry-expired:pause"}

@@ -45,7 +45,7 @@ func Options() []string {
 // ChooseFaults parses a list of faults: names, all, none; -name removes one. All are
 // faults.Usual. None alone gives no faults; with others it adds the zero Fault.
 func ChooseFaults(list []string) ([]faults.Fault, []Wrong) {
-	return chooseFaults(list, func(f faults.Fault) bool { return !f.Operator })
+	return chooseFaults(list, func(f faults.Fault) bool { return f.Operator == "" })
 }
 
 // ChooseColumns is ChooseFaults for the matrix: all are faults.All.

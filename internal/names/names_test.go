@@ -62,7 +62,7 @@ func TestListsOfFaults(t *testing.T) {
 		{"all,-pause", usual - 1, nil, ""},
 		{"-pause,-kill", usual - 2, nil, ""},
 		{"all,entry-lost", usual + 1, nil, ""},
-		{"entry-lost", 1, nil, ""},
+		{"entry-lost,entry-changed", 2, nil, ""},
 		{"all,-entry-lost", usual, []int{1}, "takes out what is not"},
 		{"puase,kill,klil", 1, []int{0, 2}, "did you mean pause?"},
 		{"pause,none", 2, nil, ""},

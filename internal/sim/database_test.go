@@ -96,7 +96,7 @@ func TestANamedLockGoesWithItsSession(t *testing.T) {
 			"5s mysql-1 lose", "5s mysql-1 grant", "5s mysql-1 remove", "5s c2 ends: <nil>",
 			"20s c1 ends: " + mysql.ErrSessionOver.Error(),
 		}},
-		"an operator kills its connection": {func(g *group) error { return g.RemoveEntry("mysql-1", 0) }, nil, []string{
+		"an operator kills its connection": {func(g *group) error { return g.Tamper("mysql-1", faults.Removal, 0) }, nil, []string{
 			"5s mysql-1 lose", "5s mysql-1 grant", "5s mysql-1 remove", "5s c2 ends: <nil>",
 			"20s c1 ends: " + mysql.ErrSessionOver.Error(),
 		}},
@@ -141,8 +141,40 @@ func TestAnOperatorDeletesARow(t *testing.T) {
 		_, found, _, err := p.Select(ctx, 0, "a")
 		return fmt.Errorf("%v, %w", found, err)
 	}, "c1")
-	g.After(time.Second, func() { must(t, g.RemoveEntry("mysql-1", 0)) })
+	g.After(time.Second, func() { must(t, g.Tamper("mysql-1", faults.Removal, 0)) })
 	want(t, g.run(t, time.Minute), "0s mysql-1 grant", "1s mysql-1 remove", "5s c1 ends: false, %!w(<nil>)")
+}
+
+// An operator gives a row another owner: in its column, or at the head of the queue if only
+// the queue names one. The row keeps its lease. What a session keeps has no owner to change.
+func TestAnOperatorChangesARow(t *testing.T) {
+	for name, c := range map[string]struct {
+		row  mysql.Row
+		want string
+	}{
+		"with an owner": {mysql.Row{Owner: mysql.Some("c1"), Queue: mysql.Some("c2,c3,")}, "operator of c2,c3,"},
+		"with a queue":  {mysql.Row{Queue: mysql.Some("c1,c2,")}, " of operator,c2,"},
+		"with neither":  {mysql.Row{}, "operator of "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newMySQL(func(e catalogue.Env, ctx context.Context, p mysql.Port) error {
+				c.row.Resource = "a"
+				if _, err := p.Insert(ctx, 0, c.row, 10*time.Second, mysql.Grants); err != nil {
+					return err
+				}
+				at(e, ctx, 5*time.Second)
+				row, _, now, err := p.Select(ctx, 0, "a")
+				return fmt.Errorf("%w, %s of %s, for %d s", err, row.Owner.S, row.Queue.S, (row.Expires-now)/1000)
+			}, "c1")
+			for range 2 {
+				g.After(time.Second, func() { must(t, g.Tamper("mysql-1", faults.Overwriting, 0)) })
+			}
+			want(t, g.run(t, time.Minute), "0s mysql-1 grant", "1s mysql-1 takeover", "5s c1 ends: %!w(<nil>), "+c.want+", for 5 s")
+		})
+	}
+	g := newMySQL(firstHolds(20*time.Second), "c1")
+	g.After(5*time.Second, func() { must(t, g.Tamper("mysql-1", faults.Overwriting, 0)) })
+	want(t, g.run(t, 2*time.Minute), "0s mysql-1 grant", "20s mysql-1 remove", "20s c1 ends: <nil>")
 }
 
 // A statement can end in these ways.

@@ -165,6 +165,8 @@ func (e *ensemble) reportEffects(x *member, zxid int64) {
 		case f.Kind == model.Created:
 			e.entries[f.Path] = f.Maker
 			by = f.Maker
+		case f.Kind == model.Changed:
+			kind = history.Change
 		case f.By == 0:
 			kind = history.Expire
 			delete(e.entries, f.Path)

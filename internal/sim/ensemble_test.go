@@ -151,12 +151,19 @@ func TestASessionGoesByTheLeadersClock(t *testing.T) {
 			[]string{"1s zk-3 expire", "1s disconnected ", "1.001s expired ", "1.001s zookeeper: session expired", "1.001s c1 ends: <nil>"},
 		},
 		"an operator deletes its node": {
-			func(g *group) error { return g.RemoveEntry("zk-1", 0) },
+			func(g *group) error { return g.Tamper("zk-1", faults.Removal, 0) },
 			nil,
 			[]string{"1s zk-3 remove", "40.002s c1 ends: <nil>"},
 		},
+		"an operator changes its node": {
+			func(g *group) error { return g.Tamper("zk-1", faults.Overwriting, 0) },
+			nil,
+			[]string{"1s zk-3 change", "40.002s c1 ends: <nil>"},
+		},
 		"an operator asks a member that is paused": {
-			func(g *group) error { return errors.Join(g.Pause("zk-2"), g.RemoveEntry("zk-2", 0), g.Resume("zk-2")) },
+			func(g *group) error {
+				return errors.Join(g.Pause("zk-2"), g.Tamper("zk-2", faults.Removal, 0), g.Resume("zk-2"))
+			},
 			nil,
 			[]string{"40.002s c1 ends: <nil>"},
 		},

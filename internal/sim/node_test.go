@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/catalogue"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/stores/redis"
 	"github.com/lockcheck/lockcheck/locks"
 )
 
@@ -267,18 +268,54 @@ func TestAnOperatorRemovesAKey(t *testing.T) {
 		disturb func(*group) error
 		want    []string
 	}{
-		"the key of a holder": {func(g *group) error { return g.RemoveEntry("redis-1", 3) }, []string{"0s redis-1 grant", "1s redis-1 remove", "5s c1 ends: <nil>"}},
-		"on a replica":        {func(g *group) error { return g.RemoveEntry("redis-1b", 0) }, []string{"0s redis-1 grant", "5s c1 ends: <nil>"}},
+		"the key of a holder": {func(g *group) error { return g.Tamper("redis-1", faults.Removal, 3) }, []string{"0s redis-1 grant", "1s redis-1 remove", "5s c1 ends: <nil>"}},
+		"on a replica":        {func(g *group) error { return g.Tamper("redis-1b", faults.Removal, 0) }, []string{"0s redis-1 grant", "5s c1 ends: <nil>"}},
 		"a key that is gone": {func(g *group) error {
-			return errors.Join(g.RemoveEntry("redis-1", 0), g.RemoveEntry("redis-1", 0))
+			return errors.Join(g.Tamper("redis-1", faults.Removal, 0), g.Tamper("redis-1", faults.Removal, 0))
 		}, []string{"0s redis-1 grant", "1s redis-1 remove", "5s c1 ends: <nil>"}},
 		"on a paused server": {func(g *group) error {
-			return errors.Join(g.Pause("redis-1"), g.RemoveEntry("redis-1", 0), g.Resume("redis-1"))
+			return errors.Join(g.Pause("redis-1"), g.Tamper("redis-1", faults.Removal, 0), g.Resume("redis-1"))
 		}, []string{"0s redis-1 grant", "5s c1 ends: <nil>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGroup(keeps(5*time.Second), "c1")
 			g.After(time.Second, func() { must(t, c.disturb(g)) })
+			want(t, g.run(t, time.Minute), c.want...)
+		})
+	}
+}
+
+// An operator gives a key another value: it keeps its expiry, and is nobody's from then on.
+// In a hash that is the value of the first field. A second operator finds nothing to change.
+func TestAnOperatorChangesAKey(t *testing.T) {
+	inHash := func(e catalogue.Env, ctx context.Context) error {
+		do := func(c redis.Command) string {
+			c.Key = "a"
+			reply, err := e.Redis[0].Do(ctx, 0, c)
+			must(t, err)
+			return reply.Str
+		}
+		do(redis.Command{Verb: redis.HSet, Field: "owner", Value: "c1"})
+		do(redis.Command{Verb: redis.HSet, Field: "since", Value: "0"})
+		e.Host.Sleep(ctx, 5*time.Second)
+		text := ""
+		for field, value := range redis.Fields(do(redis.Command{Verb: redis.HGetAll})) {
+			text += field + " " + value + ", "
+		}
+		return errors.New(text)
+	}
+	for name, c := range map[string]struct {
+		does func(catalogue.Env, context.Context) error
+		want []string
+	}{
+		"that expires": {keeps(15 * time.Second), []string{"0s redis-1 grant", "1s redis-1 takeover", "10.001s redis-1 expire", "15s c1 ends: <nil>"}},
+		"a hash":       {inHash, []string{"0s redis-1 grant", "1s redis-1 takeover", "5s c1 ends: owner operator, since 0, "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(c.does, "c1")
+			for range 2 {
+				g.After(time.Second, func() { must(t, g.Tamper("redis-1", faults.Overwriting, 0)) })
+			}
 			want(t, g.run(t, time.Minute), c.want...)
 		})
 	}

@@ -169,8 +169,13 @@ func (s *server) effect(f *model.Effect) {
 	}
 }
 
+// operator tags requests that no client of the run sends: the history has no "by".
+const operator = -1
+
 // report reports an effect on the entry of a lock. maker and by are indices of
-// invokes; 0 in by means the server itself, operator somebody who is no client.
+// invokes; 0 in by means the server itself, operator somebody who is no client. The
+// history has no line for an entry that an operator makes, and no "op" for one that it
+// made.
 func (s *server) report(f, lock, key string, maker, by int) {
 	s.reportWithReason(f, lock, key, maker, by, "")
 }
@@ -179,7 +184,13 @@ func (s *server) report(f, lock, key string, maker, by int) {
 func (s *server) reportWithReason(f, lock, key string, maker, by int, text string) {
 	e := history.Entry{
 		Process: history.Process{Name: s.name}, Type: history.Event, F: f,
-		Lock: lock, Key: key, Op: history.Some(int64(maker)), Text: text,
+		Lock: lock, Key: key, Text: text,
+	}
+	switch {
+	case maker != operator:
+		e.Op = history.Some(int64(maker))
+	case f == history.Granted:
+		return
 	}
 	if by > 0 {
 		e.By = history.Some(int64(by))

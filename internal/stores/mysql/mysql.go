@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/locks"
@@ -131,6 +132,17 @@ type Row struct {
 	Expires  int64 // milliseconds since 1970
 	Queue    Text
 	Owner    Text
+}
+
+// Rename returns r with another owner, and the columns that name it: the head of the
+// queue if only the queue names one, else Owner.
+func (r Row) Rename(owner string) (Columns, Row) {
+	if _, rest, queued := strings.Cut(r.Queue.S, ","); queued && !r.Owner.Valid {
+		r.Queue = Some(owner + "," + rest)
+		return Queue, r
+	}
+	r.Owner = Some(owner)
+	return Owner, r
 }
 
 // Text is a string, or NULL.

@@ -137,14 +137,14 @@ func (s *Server) Entries(yield func(name string, maker int) bool) {
 type Entry struct {
 	Name    string
 	Maker   int
-	Row     int64 // the row's id
-	Session int64 // of a named lock, or a row that a transaction has locked; else 0
+	Row     mysql.Row // with a grant
+	Session int64     // of a named lock, or a row that a transaction has locked; else 0
 }
 
 // Granted yields all entries that are there: rows, named locks, locked rows.
 func (s *Server) Granted(yield func(Entry) bool) {
 	for _, r := range s.table.order[byResource] {
-		if _, ok := r.committed(); ok && r.maker != 0 && !yield(Entry{Name: r.row.Resource, Maker: r.maker, Row: r.row.ID}) {
+		if row, ok := r.committed(); ok && r.maker != 0 && !yield(Entry{Name: row.Resource, Maker: r.maker, Row: *row}) {
 			return
 		}
 	}

@@ -7,9 +7,10 @@ type EffectKind uint8
 const (
 	Created EffectKind = iota + 1
 	Deleted
+	Changed // its data
 )
 
-// Effect is a created or deleted node.
+// Effect is a created, deleted or changed node.
 type Effect struct {
 	Kind  EffectKind
 	Path  string

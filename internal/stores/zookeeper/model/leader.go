@@ -179,13 +179,14 @@ func (l *Leader) renew(path string, zxid int64) {
 	}
 }
 
-// Delete returns a transaction that deletes the node at path at the request of a client
-// outside of the run. False means that there is no such node, or it has children.
-func (l *Leader) Delete(path string, by int) (Txn, bool) {
-	if n := l.tree.nodes[path]; n == nil || len(n.children) > 0 {
+// ProposeAlone is Propose for a client outside of the run, without a session. False means
+// that the request is refused.
+func (l *Leader) ProposeAlone(by int, c zookeeper.Command) (Txn, bool) {
+	t := Txn{By: by, Path: c.Path}
+	if l.decide(&t, &c) != zookeeper.OK {
 		return Txn{}, false
 	}
-	return l.enact(Txn{Kind: Deletion, By: by, Path: path}), true
+	return l.enact(t), true
 }
 
 // Committed tells l that all transactions up to zxid are committed. This affects

@@ -49,8 +49,10 @@ func (m *Member) Commit(t Txn) zookeeper.Reply {
 		m.fireCreated(t.Path)
 		return zookeeper.Reply{Path: t.Path}
 	case Change:
+		n := m.tree.nodes[t.Path]
+		m.effect(Effect{Changed, t.Path, n.czxid, n.owner, n.maker, t.By})
 		m.fireChanged(t.Path)
-		return zookeeper.Reply{Stat: m.tree.nodes[t.Path].stat()}
+		return zookeeper.Reply{Stat: n.stat()}
 	case Deletion, Closing:
 		for _, e := range m.tree.gone {
 			m.effect(e)

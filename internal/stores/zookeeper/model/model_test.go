@@ -272,6 +272,7 @@ func TestEffects(t *testing.T) {
 		{Kind: model.Created, Path: "/p/y-0000000001", Czxid: zxid(3), Owner: b, Maker: 3, By: 3},
 		{Kind: model.Deleted, Path: "/p/x", Czxid: zxid(2), Owner: a, Maker: 2, By: 5},
 		{Kind: model.Created, Path: "/p/x", Czxid: zxid(6), Owner: a, Maker: 6, By: 6},
+		{Kind: model.Changed, Path: "/p/x", Czxid: zxid(6), Owner: a, Maker: 6, By: 7},
 		{Kind: model.Deleted, Path: "/p/x", Czxid: zxid(6), Owner: a, Maker: 6, By: 8},
 		{Kind: model.Deleted, Path: "/p/y-0000000001", Czxid: zxid(3), Owner: b, Maker: 3},
 	}
