@@ -11,8 +11,8 @@ import (
 
 // handover: while no client holds and one waits, a grant comes within T/2, or within
 // the time that the lock declares. Time is not counted while a client or server is
-// paused, cut off, slowed down, restarting or failing over. Nor is time counted in
-// which a client may have held that confirmed it only later. On real servers the verdict is
+// paused, cut off, slowed down, restarting or failing over. Time does not count either if a
+// client may have held then, and confirmed it only later. On real servers the verdict is
 // unknown if a slow machine may be the reason.
 func handover(t *timeline) Verdict {
 	bound := time.Duration(t.head.HandoverMS) * time.Millisecond

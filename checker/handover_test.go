@@ -64,7 +64,7 @@ var handoverSpecs = []spec{
 		3 nemesis kill id=1 on=c1
 		11 c2 acquire ok`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 11.000 s, 8.000 s later; 5.000 s are allowed.`},
 	{"an acquire without an answer leaves its entry", unanswered, `violated 3,4,7: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later; 5.000 s are allowed.`},
-	{"on real servers a slow machine may be why it has no answer", ".on docker\n" + unanswered, "unknown: c3's acquire at 3.000 s got no answer although no fault had struck, so a slow machine may be the reason that nobody was granted the lock between 1.000 s and 13.000 s"},
+	{"on real servers a slow machine may be why it has no answer", ".on docker\n" + unanswered, "unknown: c3's acquire at 3.000 s got no answer although no fault had struck, so a slow machine may be the reason for the wait for the lock between 1.000 s and 13.000 s"},
 	{"on real servers, too, a fault is why it has no answer", `
 		.on docker` + contended + `
 		2 nemesis drop-reply id=1 on=c3,redis

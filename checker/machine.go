@@ -38,8 +38,8 @@ func (t *timeline) stoodStill(from, to int32, w *Witness) string {
 		seconds(still), t.when(from), t.when(to), w.Sentence)
 }
 
-// silence returns why a slow machine, and not the lock, may be the reason that nobody was
-// granted a lock in g, where bound is allowed; "": it cannot be. An acquire or a release may get
+// silence returns why a slow machine, and not the lock, may be the reason for the wait in g,
+// where bound is allowed; "": it cannot be. An acquire or a release may get
 // no answer although no fault has struck. Its entry then stays for up to T.
 func (t *timeline) silence(g *gap, bound time.Duration) string {
 	free, _ := t.freeFrom(g)
@@ -54,7 +54,7 @@ func (t *timeline) silence(g *gap, bound time.Duration) string {
 		}
 		// One that asked in vain for longer than the bound is itself a client that waited.
 		if asked, over := t.at(o.invoke), t.at(o.done); over+t.lease > free && over-max(asked, free) <= bound {
-			return fmt.Sprintf("%s's %s at %s got no answer although no fault had struck, so a slow machine may be the reason that nobody was granted %s between %s and %s",
+			return fmt.Sprintf("%s's %s at %s got no answer although no fault had struck, so a slow machine may be the reason for the wait for %s between %s and %s",
 				t.procName(o.proc), t.entry(o.invoke).F, seconds(asked), t.lockName(o.lock), seconds(g.from), seconds(g.to))
 		}
 	}

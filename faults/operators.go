@@ -20,14 +20,14 @@ const (
 
 var entryLost = Fault{
 	Name:     "entry-lost",
-	Does:     "an operator or a script removes one entry of a lock from a server, and no client is told; all leaves this fault out",
+	Does:     "an operator or a script removes one entry of a lock from a server, without a word to the clients; all leaves this fault out",
 	Operator: Removal,
 	Words:    Words{Lane: "removal"},
 }.byOperator()
 
 var entryChanged = Fault{
 	Name:     "entry-changed",
-	Does:     "an operator or a script writes another value or owner into one entry of a lock, and no client is told; all leaves this fault out",
+	Does:     "an operator or a script writes another value or owner into one entry of a lock, without a word to the clients; all leaves this fault out",
 	Operator: Overwriting,
 	Need:     NeedValues,
 	Words:    Words{Lane: "change"},
