@@ -31,7 +31,7 @@ var table = [...]Model{
 		State:  "whether the lock is held",
 		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it, once for each grant. One that came before the answer to its acquire can end that grant only. If its grant may have ended before, a release with an ok may only confirm that, or free the lock.",
 		Source: "Knossos, model mutex",
-		Exact: "Acquires and releases have to alternate. Of two that are possible now, the one with the earlier completion is the more urgent. " +
+		Exact: "Acquires and releases have to alternate. If two are possible now, the one with the earlier completion is the more urgent. " +
 			"The judge delays each operation until its completion. If the lock is then in the wrong state, it first runs an operation of the other kind: the one with the earliest completion, or one without an answer if there is no other. " +
 			"Exchange: take any legal order that agrees so far. Where it runs another operation of the same kind first, the two can change places, because both had been invoked and the chosen one has the earlier completion. Where it runs more than this one does, the rest can be put off. So this order exists if any does. " +
 			"Overlap of intervals is not exact here: a release may belong to either of two acquires. " +
