@@ -57,14 +57,20 @@ func (w *World) watch() (stop func()) {
 }
 
 // giveUp ends the process, and shows where goroutines are that can go on. One that sleeps
-// for a tiny time sleeps in most moments, so that it takes some looks.
+// for a tiny time sleeps in most moments, so that it takes some looks. On a busy machine it
+// may sleep in all of them: then those that sleep are shown, too, and if there is none, all.
 func (w *World) giveUp(why string) {
+	canGoOn := func(head string) bool { return !strings.Contains(head, "durable") }
 	ready := ""
-	for range 1000 {
-		if ready = stacks(func(head string) bool { return !strings.Contains(head, "durable") }); ready != "" {
-			break
-		}
+	for look := 0; look < 1000 && ready == ""; look++ {
+		ready = stacks(canGoOn)
 		runtime.Gosched()
+	}
+	if ready == "" {
+		ready = stacks(func(head string) bool { return canGoOn(head) || strings.Contains(head, "[sleep") })
+	}
+	if ready == "" {
+		ready = leaked()
 	}
 	fmt.Fprintf(os.Stderr, "\nlockcheck: %s, seed %d: %s. It is here:\n\n%s", w.cfg.Lock.ID, w.seed, why, ready)
 	os.Exit(2)
