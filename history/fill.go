@@ -33,6 +33,7 @@ type procState struct {
 	}
 	grants map[string][]heldGrant // by lock; the innermost last
 	mixed  map[string]int         // by lock: how many other processes of its client released one of its grants, perhaps
+	vague  map[string]bool        // by lock: an acquire without a name got no answer
 }
 
 // heldGrant is a grant of a process that is not released.
@@ -104,7 +105,7 @@ func (f *filler) process(e *Entry) *procState {
 		}
 		f.present[p.client] = append(f.present[p.client], p)
 		if before := f.retired[p.client]; before != nil { // the client goes on under a new number
-			p.grants, p.mixed = before.grants, before.mixed
+			p.grants, p.mixed, p.vague = before.grants, before.mixed, before.vague
 			f.leave(before)
 			delete(f.retired, p.client)
 		}
@@ -209,7 +210,14 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		}
 		f.retired[p.client] = p
 	}
-	if e.Type == Fail || e.Type == Info && e.Grant == 0 || (e.F != Acquire && e.F != Try) {
+	if e.Type == Fail || (e.F != Acquire && e.F != Try) {
+		return nil
+	}
+	if e.Type == Info && e.Grant == 0 {
+		if p.vague == nil {
+			p.vague = map[string]bool{}
+		}
+		p.vague[e.Lock] = true
 		return nil
 	}
 	if e.Grant == 0 {
@@ -250,7 +258,7 @@ func (p *procState) innermostGrant(lock string) int {
 // or is releasing.
 func (p *procState) onlyGrant(lock string, away map[int]int, fresh bool) (grant int) {
 	n := 0
-	if p.mixed[lock] > 0 {
+	if p.mixed[lock] > 0 || fresh && p.vague[lock] { // a line may show the acquire that got no answer
 		return 0
 	}
 	for _, h := range p.grants[lock] {

@@ -77,8 +77,8 @@ func (j *Judge) told(id, pos int32, open bool) {
 // lose ends the hold of lock l that process id loses at pos: that of the named grant.
 // In a reentrant lock it also ends the owner's other holds, which rest on the same
 // entry of the store, unless the owner no longer held the named grant. Without a name
-// the process loses all its holds; if it has none but those that it is releasing, it
-// loses all holds that its client may have.
+// the process loses all that it has got; if it has nothing but what it is releasing, or
+// has reported as lost, it loses all holds that its client may have.
 func (j *Judge) lose(m meaning, id, l, pos int32) {
 	if m.named && m.hold == none {
 		return
@@ -96,6 +96,10 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	if p := &j.procs[id]; (p.f == history.Acquire || p.f == history.Try) && (p.hold != m.hold || p.hold != none && !j.holds[p.hold].named) {
 		asks = p.hold
 	}
+	about := m.named || j.misses(hand, owner, asks, j.procs[id].f == history.Extend)
+	if m.named && m.hold != none {
+		j.holds[m.hold].reported = true
+	}
 	switch {
 	case m.hold != none && m.hold == asks:
 	case m.named && m.hold != none && j.model.rule.reentrant && j.holds[m.hold].lost: // with its entry, which was lost before
@@ -108,12 +112,29 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 		}
 	case m.named && !m.open:
 		j.vanish(m.hold, pos)
-	case m.named || !j.drop(hand, owner, asks, pos, pos):
+	case !m.named && about:
+		j.drop(hand, owner, asks, pos, pos)
+	default:
 		if !m.named { // else it is a grant without an answer
 			j.drop(hand, none, asks, pos, pos)
 		}
 		j.others(hand, m, asks, id, pos)
 	}
+}
+
+// misses notes that an owner reports the loss of all that it has got and not released. It
+// returns false if there is nothing of this that it has not reported as lost before, or,
+// with again, nothing at all. It leaves out the hold that its process asks for.
+func (j *Judge) misses(hand *hand, owner, asks int32, again bool) (found bool) {
+	for _, list := range [][]int32{hand.sure, hand.unsure} {
+		for _, id := range list {
+			if h := &j.holds[id]; h.owner == owner && id != asks && h.known && h.gone == never && !h.unanswered && !h.void {
+				found = found || h.releasing == 0 && (again || !h.reported)
+				h.reported = true
+			}
+		}
+	}
+	return found
 }
 
 // others ends the holds of a client that a loss at pos may have been about, beside the one

@@ -28,6 +28,7 @@ type hold struct {
 	known      bool  // its acquire was ok, or a later line confirmed it
 	late       bool  // such a line confirmed it first, so it is not certain when it began
 	lost       bool  // its process had it when it lost all that it had, or died
+	reported   bool  // its process has reported it as lost
 	unanswered bool  // a release of it ended without an answer
 	void       bool  // its acquire failed, after a line had confirmed its release
 	releasing  int8  // number of its releases under way

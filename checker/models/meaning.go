@@ -90,12 +90,12 @@ func (j *Judge) asked(id int32, h *hand) int32 {
 	return a.hold
 }
 
-// last returns up to most entries of the list for which is holds, from its end, and
-// removes the others it meets there.
+// last returns up to most entries of the list for which is holds, each once, from its end,
+// and removes the others it meets there.
 func (j *Judge) last(list *[]int32, is func(*hold) bool, most int) (found []int32) {
 	n := len(*list)
 	for ; n > 0 && len(found) < most; n-- {
-		if id := (*list)[n-1]; is(&j.holds[id]) {
+		if id := (*list)[n-1]; is(&j.holds[id]) && !slices.Contains(found, id) {
 			found = append(found, id)
 		}
 	}

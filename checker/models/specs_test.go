@@ -1840,6 +1840,33 @@ var modelSpecs = []modelSpec{
 		c1 release ok grant=1 lock=b
 		c2 acquire lock=a
 		c2 acquire ok grant=2 lock=a`, "valid"},
+	{"owner-mutex+read owner-mutex", "an uncertain grant is one choice, however it became uncertain", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1' acquire
+		c1'' extend grant=7
+		nemesis kill on=c1
+		c1'' extend ok grant=7
+		c1' acquire info
+		c1 release grant=1
+		c1 release info grant=1
+		c1''' release
+		c1''' release ok
+		c1''' extend grant=7
+		c1''' extend ok grant=7`, "valid"},
+	{"owner-mutex+read", "a loss without a name is about all that its process has got, whichever acquire a line has shown", `
+		c1 acquire
+		c1 acquire ok
+		c1' lost
+		c1 acquire
+		c1 acquire info
+		c1' valid
+		c1' acquire
+		c1' acquire ok
+		c1'' lost
+		c1'' lost
+		c1' try
+		c1' try ok`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
