@@ -112,7 +112,7 @@ type anarchist struct {
 func anyHistory(t *rapid.T) *history.History {
 	a := &anarchy{
 		T: t, works: rapid.Bool().Draw(t, "the lock works"), own: rapid.Bool().Draw(t, "the resource writes its own lines"),
-		h:     &history.History{Header: history.Header{Format: history.Format, LeaseMS: 10_000, Observes: []string{"ownership", "answers"}}},
+		h:     &history.History{Header: history.Header{Format: history.Format, LeaseMS: 10_000, Observes: []string{"ownership", "answers"}, ReleaseTells: rapid.Bool().Draw(t, "a release tells")}},
 		value: map[string]int64{}, holders: map[string]int{}, made: map[int]int64{},
 	}
 	for i := range rapid.IntRange(2, 4).Draw(t, "clients") {

@@ -14,6 +14,9 @@ import (
 //     acquire of its client, if its ok names that acquire.
 //   - After a release that was ok the grant's entries are gone, or a request removes
 //     them later, no matter whose (see unreleased).
+//   - If the header says that a release tells whether there was something to release: one
+//     that failed removed no entry of its grant, and one that was ok found one, unless a fault
+//     was in force meanwhile.
 //   - An extend that was ok, and a renewal that the client reports, prolonged a grant
 //     that no other client had got meanwhile (see gap). This is judged from the lines
 //     of clients alone, whether or not the servers were observed.
@@ -62,8 +65,18 @@ func (s *stored) lie(id int32) *Witness {
 		if !s.granted(id, o.done) && !s.granted(h.stands, o.done) && h.inside == none && !h.stillborn() {
 			return s.falseYes(o)
 		}
+	case o.verb == release && o.outcome == history.Fail && o.hold != none:
+		if n := s.took[id]; n > 0 && n >= s.majority(s.holds[o.hold].stands) {
+			return s.falseRefusal(o)
+		}
 	case o.verb == release && o.outcome == history.OK && o.hold != none:
-		made := s.holds[o.hold].stands
+		h := &s.holds[o.hold]
+		made := h.stands
+		if s.head.ReleaseTells {
+			if e := s.nothing(id, h); e != none {
+				return s.emptyRelease(o, e)
+			}
+		}
 		if o.done < s.back[made] {
 			return nil
 		}

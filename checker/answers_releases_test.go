@@ -1,5 +1,10 @@
 package checker
 
+// expiredTold is a grant whose entry has ended, of a lock whose release tells that.
+const expiredTold = `
+		.tells` + keyed + `
+		11 redis expire of=c1 key=k`
+
 // releaseSpecs have releases that were ok although the entry stayed.
 var releaseSpecs = []spec{
 	{"a release that said yes, and the entry stays until its session is over", `
@@ -9,6 +14,48 @@ var releaseSpecs = []spec{
 		3 c1 release
 		4 c1 release ok
 		6 mysql lose of=c1 key=k text=session-over`, `violated 2,4,5,6: c1 was told at 4.000 s that it released the lock, but the entry that mysql made for it at 1.000 s was still there, and ended by itself at 6.000 s.`},
+	{"a release that said yes, and there was nothing to release", expiredTold + `
+		12 c1 release
+		13 c1 release ok`, `violated 2,4,5,6: c1 was told at 13.000 s that it released the lock, but the entry that redis made for it at 1.000 s had expired at 11.000 s, so there was nothing to release.`},
+	{"a release that says that there was nothing", expiredTold + `
+		12 c1 release
+		13 c1 release fail error=not-held`, "valid"},
+	{"a lock that does not say whether there was anything to release", keyed + `
+		11 redis expire of=c1 key=k
+		12 c1 release
+		13 c1 release ok`, "valid"},
+	{"an entry that ended while it was released", `
+		.tells` + keyed + `
+		10 c1 release
+		11 redis expire of=c1 key=k
+		13 c1 release ok`, "valid"},
+	{"an entry that comes back while it is released", expiredTold + `
+		12 c1 release
+		12 redis grant of=c1 key=k
+		12 redis remove of=c1 by=c1 key=k
+		13 c1 release ok`, "valid"},
+	{"a second release, after one without an answer", `
+		.tells` + keyed + `
+		3 c1 release
+		4 redis remove of=c1 by=c1 key=k
+		5 c1 release info error=timeout
+		6 c1' release grant=1
+		7 c1' release ok`, "valid"},
+	{"a release that says that there was nothing, and removed the entry", `
+		.tells` + keyed + `
+		3 c1 release
+		4 redis remove of=c1 by=c1 key=k
+		5 c1 release fail error=not-held`, `violated 4,5,6: c1 was told at 5.000 s that it did not release the lock, but its request removed the entry at 4.000 s.`},
+	{"a release that fails and has removed one entry of three", `
+		.tells
+		.nodes 3
+		0 c1 acquire
+		1 n1 grant of=c1 by=c1 key=k
+		1 n2 grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		4 n1 remove of=c1 by=c1 key=k
+		5 c1 release fail error=not-held`, "valid"},
 	{"a release that said yes, and a crash takes the entry", keyedReleased + `
 		6 redis lose of=c1 key=k`, "valid"},
 	{"a release that said yes, and its request arrives later", keyedReleased + `

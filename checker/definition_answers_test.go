@@ -2,6 +2,7 @@ package checker
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -130,8 +131,8 @@ func (s *store) open(op int, server string) *definedStay {
 }
 
 // lie reports whether an answer was untrue.
-func (d *defined) lie(lease time.Duration) bool {
-	s := d.stored()
+func (d *defined) lie(head *history.Header) bool {
+	s, lease := d.stored(), head.Lease()
 	for pos := range d.entries {
 		var untrue bool
 		switch e := &d.entries[pos]; e.F + " " + e.Type.String() {
@@ -143,6 +144,9 @@ func (d *defined) lie(lease time.Duration) bool {
 			if x := d.find(e.Grant); x != nil && x.begin < d.invokeOf(pos) {
 				untrue = s.allGiven(x.stands, pos) && (s.keeps(x.stands, pos, lease+lease/10) || s.outstays(x, pos))
 			}
+			untrue = untrue || head.ReleaseTells && s.foundNothing(pos)
+		case "release fail":
+			untrue = head.ReleaseTells && s.removed(pos) > 0 && s.removed(pos) >= s.servers(pos)
 		case "extend ok":
 			if x := d.find(e.Grant); x != nil {
 				untrue = d.wentToAnother(x, d.invokeOf(pos), lease)
@@ -209,6 +213,62 @@ func (s *store) outstays(x *definedHold, pos int) bool {
 		}
 	}
 	return there > 0 && there >= len(servers)
+}
+
+// foundNothing reports whether the release that ended at pos is the first of its grant, and
+// all entries of the grant had ended before it, and none came until it ended.
+func (s *store) foundNothing(pos int) bool {
+	x, invoke := s.find(s.entries[pos].Grant), s.invokeOf(pos)
+	if x == nil || x.begin > invoke || x.released != invoke || s.removed(pos) > 0 || s.disturbed(invoke, pos) {
+		return false
+	}
+	was := false
+	for _, y := range s.stays {
+		switch {
+		case y.acquire != x.stands || y.from > pos:
+		case y.to > invoke:
+			return false
+		default:
+			was = true
+		}
+	}
+	return was
+}
+
+// disturbed reports whether a fault that ends no client was in force between two lines.
+func (d *defined) disturbed(from, to int) bool {
+	for start, e := range d.entries[:to] {
+		if e.Process.Name != history.Nemesis || strings.HasSuffix(e.F, history.EndSuffix) || e.F == "kill" || e.F == history.Exit || e.F == history.Ended {
+			continue
+		}
+		end := slices.IndexFunc(d.entries[start:], func(x history.Entry) bool { return x.F == e.F+history.EndSuffix && x.ID == e.ID })
+		if end < 0 || start+end > from {
+			return true
+		}
+	}
+	return false
+}
+
+// removed returns how many entries of its grant the release that ended at pos removed.
+func (s *store) removed(pos int) (n int) {
+	x, invoke := s.find(s.entries[pos].Grant), s.invokeOf(pos)
+	for i := range s.entries {
+		if e := &s.entries[i]; x != nil && e.F == history.Remove && s.at(e.By) == invoke && s.asked(s.at(e.Op)) == x.stands {
+			n++
+		}
+	}
+	return n
+}
+
+// servers returns on how many servers the grant of the release that ended at pos had entries.
+func (s *store) servers(pos int) int {
+	x, names := s.find(s.entries[pos].Grant), map[string]bool{}
+	for _, y := range s.stays {
+		if y.acquire == x.stands {
+			names[y.server] = true
+		}
+	}
+	return len(names)
 }
 
 // wentToAnother reports whether another client was granted the lock after x, and

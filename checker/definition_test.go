@@ -32,7 +32,7 @@ func TestTheVerdictsAreWhatTheDefinitionsSay(t *testing.T) {
 			case Ownership:
 				broken = d.trespass()
 			case Answers:
-				broken = d.lie(h.Header.Lease())
+				broken = d.lie(&h.Header)
 			case Fencing:
 				broken = d.anyPair(d.staleToken)
 			default:

@@ -68,6 +68,8 @@ type Monitor struct {
 	undecided Set // properties that apply and are not violated
 	lease     time.Duration
 	kills     bool // clients may be killed
+	tells     bool // a release says whether there was something to release
+	disturbed int  // faults in force, but for deaths
 	over      bool // the run has ended
 	pos       int32
 
@@ -117,6 +119,9 @@ type call struct {
 	floor    token // the largest token that was out when it was invoked
 	shared   bool  // the grant of another acquire stands on its entry
 
+	found bool // of a release: an entry of its grant was there at its invoke, or its ok is not judged
+	took  bool // of a release: its request removed an entry of its grant
+
 	unsettled bool        // a write that may still reach the resource
 	basis     history.Opt // of a write: what its section had learnt before its invoke
 	learnt    int32       // position from which on it knew that
@@ -163,6 +168,7 @@ func (m *Monitor) Reset(header history.Header) {
 		undecided: inExclusion | inLeaseExclusion | inFencing | inResource,
 		lease:     header.Lease(),
 		kills:     len(header.Faults) == 0,
+		tells:     header.ReleaseTells,
 		clients:   m.clients[:0], order: m.order[:0], calls: m.calls[:0], sections: m.sections[:0],
 		live: m.live[:0], pauses: m.pauses[:0], tokens: tokens{seen: m.tokens.seen[:0]},
 	}

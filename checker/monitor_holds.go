@@ -95,10 +95,15 @@ func (m *Monitor) judgesRelease(s *section) bool {
 	return m.undecided&inAnswers != 0 && m.lease > 0 && s.giving != gaveUp
 }
 
+// asks reports whether s is being released, and it matters what the answer is.
+func (m *Monitor) asks(s *section) bool {
+	return m.tells && m.undecided&inAnswers != 0 && s.giving == gives && !m.clients[s.client].dead
+}
+
 // matters reports whether a later verdict can depend on s.
 func (m *Monitor) matters(s *section, now time.Duration) bool {
 	present := m.entry(s).present
-	return s.end == 0 || s.writes > 0 && m.undecided&inResource != 0 ||
+	return s.end == 0 || s.writes > 0 && m.undecided&inResource != 0 || m.asks(s) ||
 		present && (m.judgesOwner(s, now) || m.judgesRelease(s) && (s.giving == gave || !m.clients[s.client].dead))
 }
 

@@ -56,6 +56,8 @@ func (m *Monitor) invoke(id int32, e *history.Entry) {
 		switch {
 		case v == release:
 			s.close(m.pos)
+			a := m.entry(s)
+			o.found = s.giving != keeps || a.present || a.came == 0 || m.disturbed > 0 // only the first release is judged
 			if s.giving == keeps {
 				s.giving = gives
 			}
@@ -67,6 +69,17 @@ func (m *Monitor) invoke(id int32, e *history.Entry) {
 	}
 	c.open = int32(len(m.calls))
 	m.calls = append(m.calls, o)
+}
+
+// lies reports whether the answer to a release says what is not so.
+func (m *Monitor) lies(o *call, answer history.Type) bool {
+	switch answer {
+	case history.OK:
+		return m.tells && !o.found && m.entry(&m.sections[o.section]).came < o.pos
+	case history.Fail:
+		return m.tells && o.took
+	}
+	return false
 }
 
 func (m *Monitor) complete(id int32, e *history.Entry) {
@@ -83,6 +96,9 @@ func (m *Monitor) complete(id int32, e *history.Entry) {
 		m.convict(inAnswers)
 	case o.verb == release && o.section != none:
 		s := &m.sections[o.section]
+		if m.lies(o, e.Type) {
+			m.convict(inAnswers)
+		}
 		if ok && s.giving != gave {
 			s.giving, s.gaveAt = gave, e.Time
 			m.overlook(s, o)

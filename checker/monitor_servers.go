@@ -19,6 +19,9 @@ func (m *Monitor) act(e *history.Entry) {
 	case removed, takenOver, shortened:
 		m.trespass(made, by, e.Time)
 	}
+	if d == removed && made != none && by != none && m.calls[by].verb == release && m.calls[by].section != none {
+		m.calls[by].took = m.calls[by].took || m.sections[m.calls[by].section].stands == made
+	}
 	switch d {
 	case granted:
 		m.serve(made)
@@ -171,7 +174,9 @@ func (m *Monitor) reached(o *call) {
 
 // nemesis processes a line of the nemesis.
 func (m *Monitor) nemesis(e *history.Entry) {
-	switch name, ends := strings.CutSuffix(e.F, history.EndSuffix); {
+	name, ends := strings.CutSuffix(e.F, history.EndSuffix)
+	m.disturb(e.F, ends)
+	switch {
 	case e.F == history.Ended:
 		m.finish(e.Time)
 	case e.F == history.Exit:
@@ -198,6 +203,23 @@ func (m *Monitor) nemesis(e *history.Entry) {
 		for _, name := range e.On {
 			if m.kills {
 				m.pauses = append(m.pauses, standstill{m.party(name), e.ID, m.pos})
+			}
+		}
+	}
+}
+
+// disturb counts the faults in force. While one is, a request may get no answer: then it is
+// not known what a release found.
+func (m *Monitor) disturb(f string, ends bool) {
+	switch {
+	case f == history.Ended, f == history.Budget, f == history.Exit, kindOf(f).ends():
+	case ends:
+		m.disturbed--
+	default:
+		m.disturbed++
+		for i := range m.clients {
+			if id := m.clients[i].open; id != none {
+				m.calls[id].found = true
 			}
 		}
 	}

@@ -26,6 +26,9 @@ func (m *Monitor) AppendState(b []byte, now time.Duration) []byte {
 	if m.over {
 		return b
 	}
+	if m.tells && m.undecided&inAnswers != 0 {
+		b = append(b, flag(m.disturbed > 0, 0))
+	}
 	for _, id := range m.order {
 		b = m.appendClient(b, id, now)
 	}
@@ -142,6 +145,10 @@ func (m *Monitor) appendSection(b []byte, s *section, now time.Duration, returns
 		if since, all := m.stayed(s); all && m.judgesRelease(s) {
 			b = binary.AppendVarint(b, int64(min(now-since, m.lease)))
 		}
+	}
+	if id := c.open; m.asks(s) && id != none {
+		o := &m.calls[id]
+		b = append(b, 'r', flag(o.found || m.entry(s).came > o.pos, 0)|flag(o.took, 1))
 	}
 	return m.appendBasis(b, s)
 }

@@ -26,7 +26,7 @@ import (
 //	from=   whose last invoke made it       text=   of a promotion: the master before
 //
 // Lines are numbered from 1. Lines that begin with a dot are about the header:
-// ".lease 10s", ".handover 1s", ".order", ".nodes 5", ".observes ownership", ".on docker", ".bare"
+// ".lease 10s", ".handover 1s", ".order", ".tells", ".nodes 5", ".observes ownership", ".on docker", ".bare"
 // (no header). Without them the lease is 10 s and everything is observed.
 func story(t testing.TB, text string) *history.History {
 	t.Helper()
@@ -202,6 +202,8 @@ func (s *storyteller) option(words []string) error {
 	switch words[0] {
 	case ".bare":
 		s.h.Header = history.Header{}
+	case ".tells":
+		s.h.Header.ReleaseTells = true
 	case ".order":
 		s.h.Header.Order = true
 	case ".on":

@@ -12,7 +12,9 @@ type stored struct {
 	shared  []int32 // by acquire: where another grant first stood on its entries; else the size
 	// blind is how many entries each release removed on replaced servers: the
 	// server's reply was true for its own copies.
-	blind map[int32]int
+	blind     map[int32]int
+	disturbed disturbances  // if a release tells whether it found something
+	took      map[int32]int // by release: how many entries of its grant it removed, if a release tells that
 }
 
 func (t *timeline) stored() stored {
@@ -30,6 +32,9 @@ func (t *timeline) stored() stored {
 	}
 	for i := range t.holds {
 		s.stand(&t.holds[i])
+	}
+	if t.head.ReleaseTells {
+		s.disturbed = t.disturbances()
 	}
 	promotions := t.promotions
 	for i := range t.acts {
@@ -93,7 +98,10 @@ func (s *stored) take(a *act) {
 		if a.by != a.made {
 			s.put(a.by, a.pos)
 		}
-	case removed, expired, lost:
+	case removed:
+		s.leave(a)
+		s.release(a)
+	case expired, lost:
 		s.leave(a)
 	}
 }
@@ -137,6 +145,19 @@ func (s *stored) remove(a *act) {
 	}
 }
 
+// release notes that a release removed an entry of its own grant.
+func (s *stored) release(a *act) {
+	if !s.head.ReleaseTells || a.by == none || s.ops[a.by].verb != release {
+		return
+	}
+	if h := s.ops[a.by].hold; h != none && s.holds[h].stands == s.asked(a.made) {
+		if s.took == nil {
+			s.took = map[int32]int{}
+		}
+		s.took[a.by]++
+	}
+}
+
 // staysOf returns the entries of acquire op, the last one first.
 func (s *stored) staysOf(op int32) iter.Seq2[int32, *stay] {
 	return func(yield func(int32, *stay) bool) {
@@ -175,6 +196,27 @@ func (s *stored) had(op, pos int32) (id int32, was bool) {
 		was = was || x.from < pos
 	}
 	return s.there(op, pos), was
+}
+
+// nothing returns the last entry of the grant h if release id, its first, can have found
+// none: the entries had all ended before its invoke, and none came until its answer. Else
+// it returns none. So it does if a fault was in force meanwhile: a request without an answer
+// may have removed the entry, for all that the client knew.
+func (s *stored) nothing(id int32, h *hold) (last int32) {
+	o := &s.ops[id]
+	if last = none; o.invoke != h.released || s.took[id] > 0 || s.disturbed.after(o.invoke) < o.done {
+		return none
+	}
+	for i, x := range s.staysOf(h.stands) {
+		switch {
+		case x.from > o.done:
+		case x.to > o.invoke:
+			return none
+		case last == none || x.to > s.entries[last].to:
+			last = i
+		}
+	}
+	return last
 }
 
 // granted reports whether a server had granted acquire op before pos.

@@ -69,6 +69,9 @@ type Header struct {
 	// Nodes is the number of independent servers of a lock that needs a majority
 	// of them; 0: unknown.
 	Nodes int `json:"nodes,omitempty"`
+	// ReleaseTells means that a release fails with not-held or lost if there was nothing
+	// to release.
+	ReleaseTells bool `json:"release_tells,omitempty"`
 	// Observes lists what the environment recorded about the servers: "ownership"
 	// and "answers" cannot be judged if they are missing. A file written during
 	// the run has an empty list if only the run's end decides it.

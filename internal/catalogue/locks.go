@@ -37,6 +37,7 @@ type Lock struct {
 	// cancelled.
 	GivesUp bool
 	Order   bool // it promises to grant in the order of its queue
+	Tells   bool // its release compares, and fails if there was nothing of its own to release
 	// Together is the number of clients that share a process, and with it a pool of
 	// connections: the first Together clients of a run, the next Together clients,
 	// and so on. A fault that strikes one of them strikes all. 0: each client has its
@@ -248,6 +249,7 @@ var published = []Lock{
 		Source:  "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese); imcoderlemon, Three ways to lock with Redis (in Chinese); Redis manual, Distributed Locks with Redis",
 		Steps:   Requests{1, 1},
 		Options: slices.Concat(valueOptions, []string{"ttl=0"}),
+		Tells:   true,
 		New:     redisLock(redislocks.NewSetLua),
 	},
 	{
@@ -258,6 +260,7 @@ var published = []Lock{
 		Steps:   Requests{1, 1},
 		Lease:   LeaseRenewed,
 		Options: []string{"token", "token=own", "spin", "retries", "cap", "wait=fixed", "wait=exponential"},
+		Tells:   true,
 		New:     redisLock(redislocks.NewWatchdog),
 	},
 	{
@@ -268,6 +271,7 @@ var published = []Lock{
 		Steps:   Requests{5, 5},
 		Options: redlockOptions,
 		Nodes:   5,
+		Tells:   true,
 		New:     redlockLock(redislocks.NewRedlockSeed),
 	},
 	{
@@ -278,6 +282,7 @@ var published = []Lock{
 		Steps:   Requests{5, 5},
 		Options: redlockOptions,
 		Nodes:   5,
+		Tells:   true,
 		New:     redlockLock(redislocks.NewRedlock),
 	},
 	{
@@ -289,6 +294,7 @@ var published = []Lock{
 		Lease:   LeaseRenewed,
 		Options: slices.Concat(redlockOptions, []string{"once"}),
 		Nodes:   3,
+		Tells:   true,
 		New:     redlockLock(redislocks.NewRedlockContinue),
 	},
 	{
@@ -301,6 +307,7 @@ var published = []Lock{
 		Store:   StoreZooKeeper,
 		Options: zkOptions,
 		Order:   true,
+		Tells:   true,
 		New:     zkLock(zklocks.NewPredecessor),
 	},
 	{
@@ -313,6 +320,7 @@ var published = []Lock{
 		Store:   StoreZooKeeper,
 		Options: zkOptions,
 		Order:   true,
+		Tells:   true,
 		New:     zkLock(zklocks.NewPredecessorRecheck),
 	},
 	{
@@ -337,6 +345,7 @@ var published = []Lock{
 		Store:   StoreZooKeeper,
 		Options: []string{"token", "czxid"},
 		Order:   true,
+		Tells:   true,
 		New:     zkLock(zklocks.NewRecipe),
 	},
 }

@@ -51,6 +51,7 @@ var flawed = []Lock{
 		Options: keyOptions,
 		Like:    "redis-watchdog",
 		Flaw:    "renews whoever's lock it is, and never learns that it has lost its own",
+		Tells:   true,
 		New:     redisLock(redislocks.NewWatchdogBlind),
 	},
 	{

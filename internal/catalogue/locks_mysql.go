@@ -39,6 +39,7 @@ var mysqlLocks = []Lock{
 		Store:   StoreMySQL,
 		Options: []string{"token"},
 		Order:   true,
+		Tells:   true,
 		New:     mysqlLock(mysqllocks.NewFairFixed),
 	},
 	{
@@ -51,6 +52,7 @@ var mysqlLocks = []Lock{
 		Store:   StoreMySQL,
 		Options: []string{"token", "wait-timeout"},
 		Named:   true,
+		Tells:   true,
 		New:     mysqlLock(mysqllocks.NewGetLock),
 	},
 	{
@@ -75,6 +77,7 @@ var mysqlLocks = []Lock{
 		Lease:   LeaseSession,
 		Store:   StoreMySQL,
 		Options: []string{"token", "row=absent", "autocommit", "read-committed"},
+		Tells:   true,
 		New:     mysqlLock(mysqllocks.NewForUpdate),
 	},
 }

@@ -151,6 +151,8 @@ func (p *Plan) header(observes []string) history.Header {
 		Order:    lock.Order && p.queues(),
 		Nodes:    lock.Nodes,
 		Observes: observes,
+
+		ReleaseTells: lock.Tells,
 	}
 	if known && p.On != "external" { // what a user's servers save is not known
 		h.Servers = p.Server.Under(&lock, p.Faults)
