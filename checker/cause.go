@@ -312,6 +312,10 @@ func (b *blamer) untrueAnswer(lines []int32) cause {
 		switch o := &b.ops[id]; {
 		case o.verb == acquire && o.outcome == history.Fail:
 			c.did, c.from = "refused-with-entry", o.invoke
+		case o.verb == release && o.outcome == history.Fail:
+			c.did, c.from = "refused-after-removal", b.asking(o)
+		case o.verb == release && o.outcome == history.OK && lines[1] < o.invoke:
+			c.did, c.from = "released-nothing", b.asking(o)
 		case o.verb == release && o.outcome == history.OK:
 			c.did, c.from = "released-with-entry", b.asking(o)
 		case o.verb == acquire && len(lines) == 2 && o.invoke == lines[0]:

@@ -160,6 +160,14 @@ var mechanisms = []struct {
 		3 c1 release
 		4 c1 release ok
 		11 redis expire of=c1`, "answers:released-with-entry:none"},
+	{"a release that had nothing to remove, and said yes", expiredTold + `
+		12 c1 release
+		13 c1 release ok`, "answers:released-nothing:none"},
+	{"a release that removed the entry, and said no", `
+		.tells` + entered + `
+		3 c1 release
+		4 redis remove of=c1 by=c1
+		5 c1 release fail error=not-held`, "answers:refused-after-removal:none"},
 	{"the entry of a dead client", `
 		0 c1 acquire
 		0 redis grant of=c1 by=c1

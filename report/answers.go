@@ -110,8 +110,35 @@ func (p *plot) falseRenewal(witness []int, g *grant) bool {
 	return true
 }
 
+// emptyRelease tells of a release that was ok although its entries, of which s was the last,
+// had ended before.
+func (p *plot) emptyRelease(o *op, s *stay) bool {
+	p.title = o.client + " was told that it had released " + p.lock() + ", and its entry had ended before"
+	p.granted(o.grant, "", "")
+	p.entriesEnd(p.d.alongside(s))
+	p.add(acts(o.invoke, o.client, "began to release the lock, of which it had no entry any more", "begins to release; no entry is left"))
+	p.add(acts(o.done, o.client, "was told that it had released the lock", "is told that it released"))
+	p.spans = append(p.spans, span{label: "no entry", from: p.d.at(s.to), to: p.d.at(o.done)})
+	return true
+}
+
+// falseRefusal tells of a release that failed although it removed its entry.
+func (p *plot) falseRefusal(o *op) bool {
+	p.title = o.client + " was told that it had not released " + p.lock() + ", and its release removed the entry"
+	p.granted(o.grant, "", "")
+	p.entriesEnd(slices.DeleteFunc(slices.Clone(o.grant.op.stays), func(s *stay) bool { return s.by != o }))
+	p.add(acts(o.done, o.client, "was told that it had not released the lock"+p.d.reason(o), "is told that it did not release"))
+	return true
+}
+
 // falseRelease tells of a release that was ok although its entry stayed or came back.
 func (p *plot) falseRelease(o *op, witness []int) bool {
+	if o.outcome == history.Fail {
+		return p.falseRefusal(o)
+	}
+	if i := slices.IndexFunc(o.grant.op.stays, func(s *stay) bool { return s.to < o.invoke && slices.Contains(witness, s.to) }); i >= 0 {
+		return p.emptyRelease(o, o.grant.op.stays[i])
+	}
 	s := o.grant.op.left(func(s *stay) bool { return s.to == none || slices.Contains(witness, s.to) })
 	if s == nil {
 		return false

@@ -13,6 +13,10 @@ const (
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
 {"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}`
+	tellingOnRedis = `{"lockcheck":1,"lease_ms":10000,"release_tells":true,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}`
 	heldOnMySQL = `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":0,"process":"mysql-1","type":"event","f":"grant","key":"a","op":1,"by":1}
@@ -526,5 +530,21 @@ var asRead = []truth{
 {"time":9001000000,"client":"c1","process":1,"type":"fail","f":"release","grant":1,"error":"not-held"}`,
 		nil,
 		[]string{"once more and was told"},
+	},
+	{
+		"a release that says yes after its entry has ended", checker.Answers, tellingOnRedis + `
+{"time":10002000000,"process":"redis-1","type":"event","f":"expire","op":1}
+{"time":12100000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":12102000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}`,
+		[]string{"c1 was told that it had released the lock, and its entry had ended before", "At 12.10 s c1 began to release the lock, of which it had no entry any more. Then it was told that it had released the lock."},
+		[]string{"stayed"},
+	},
+	{
+		"a release that says no and has removed the entry", checker.Answers, tellingOnRedis + `
+{"time":1000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":1001000000,"process":"redis-1","type":"event","f":"remove","op":1,"by":4}
+{"time":1002000000,"client":"c1","process":1,"type":"fail","f":"release","grant":1,"error":"not-held"}`,
+		[]string{"c1 was told that it had not released the lock, and its release removed the entry", "At 1.00 s its release removed its entry. Then c1 was told that it had not released the lock."},
+		[]string{"stayed"},
 	},
 }
