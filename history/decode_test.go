@@ -268,7 +268,7 @@ func TestDecodeSaysWhichLineIsWrongAndWhy(t *testing.T) {
 		{
 			"named and unnamed grants that collide",
 			good + `{"process":1,"type":"ok","f":"acquire"}` + "\n" + `{"process":2,"type":"invoke","f":"try"}` + "\n" + `{"process":2,"type":"ok","f":"try","grant":1}` + "\n",
-			"file.jsonl:4: grant 1 already belongs to the acquire at index 2, which named none: name all grants or none",
+			"file.jsonl:4: grant 1 already belongs to the acquire at index 2: give each acquire a grant of its own, or none to any of them",
 		},
 		{"no UTF-8", good + `{"process":1,"type":"ok","f":"acquire","lock":"` + "\xff" + `"}` + "\n", "file.jsonl:2: not UTF-8: byte 0xff at column 48"},
 		{"a header that is no UTF-8", `{"lockcheck":1,"lock":"` + "\xff" + `"}` + "\n", "file.jsonl:1: not UTF-8: byte 0xff at column 24"},

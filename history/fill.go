@@ -16,7 +16,7 @@ type filler struct {
 	retired map[string]*procState   // by client: the process that ended with info, until the client goes on
 	present map[string][]*procState // by client: its processes, but not those that another one continues
 	fresh   int                     // the largest grant so far
-	ours    grantIndex              // grants numbered here: the index of their acquire's ok
+	given   grantIndex              // grants of acquires: the index of the line that named them first
 	away    map[int]int             // by grant: how many processes without it are releasing it
 }
 
@@ -61,11 +61,10 @@ func (f *filler) entry(e *Entry, given Given) error {
 	switch e.Type {
 	case Invoke:
 		asks := e.F == Acquire || e.F == Try
-		if err := f.foreign(e); asks && err != nil {
-			return err
-		}
-		if p.invoke(e); asks {
-			f.fresh = max(f.fresh, e.Grant)
+		if p.invoke(e); asks && e.Grant != 0 {
+			if err := f.give(e); err != nil {
+				return err
+			}
 		}
 		if e.F == Release && !p.has(e.Lock, e.Grant) {
 			f.elsewhere(p, e)
@@ -122,11 +121,12 @@ func (f *filler) leave(p *procState) {
 	f.present[p.client] = slices.DeleteFunc(f.present[p.client], func(q *procState) bool { return q == p })
 }
 
-// foreign returns an error if e names a grant that got its number here.
-func (f *filler) foreign(e *Entry) error {
-	if by, ok := f.ours.index(e.Grant); ok {
-		return fmt.Errorf("grant %d already belongs to the acquire at index %d, which named none: name all grants or none", e.Grant, by)
+// give notes the grant of an acquire, which no other may have.
+func (f *filler) give(e *Entry) error {
+	if by, used := f.given.add(e.Grant, e.Index); used {
+		return fmt.Errorf("grant %d already belongs to the acquire at index %d: give each acquire a grant of its own, or none to any of them", e.Grant, by)
 	}
+	f.fresh = max(f.fresh, e.Grant)
 	return nil
 }
 
@@ -169,7 +169,9 @@ func (p *procState) invoke(e *Entry) {
 }
 
 func (f *filler) complete(p *procState, e *Entry) error {
+	asked := 0
 	if p.open.f == e.F {
+		asked = p.open.grant
 		if e.Lock == "" {
 			e.Lock = p.open.lock
 		}
@@ -221,13 +223,13 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		return nil
 	}
 	if e.Grant == 0 {
-		f.fresh++
-		e.Grant = f.fresh
-		f.ours.add(e.Grant, e.Index)
-	} else if err := f.foreign(e); err != nil {
-		return err
+		e.Grant = f.fresh + 1
 	}
-	f.fresh = max(f.fresh, e.Grant)
+	if e.Grant != asked {
+		if err := f.give(e); err != nil {
+			return err
+		}
+	}
 	if p.open.over {
 		return nil
 	}
@@ -288,13 +290,14 @@ func (p *procState) lose(lock string, n int) {
 }
 
 // show notes that a line of p has shown that its client has grant n of lock. If that is the
-// name of none of its acquires, it is for the judge to say which of them it belongs to.
+// name of none of its acquires, and some have no name, it is for the judge to say which of
+// them it belongs to.
 func (f *filler) show(p *procState, lock string, n int) {
 	found := n == 0 || p.show(lock, n)
 	for _, q := range f.present[p.client] {
 		found = found || q.show(lock, n)
 	}
-	if !found {
+	if !found && slices.ContainsFunc(f.present[p.client], func(q *procState) bool { return q.vague[lock] || q.asks(lock) && q.open.grant == 0 }) {
 		p.mix(lock)
 	}
 }

@@ -96,6 +96,9 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 			r.ret = min(r.ret, pos)
 		}
 		h.close(p.call)
+		if h.shown > p.call { // it was not released before that
+			h.floor = max(h.floor, h.shown)
+		}
 		h.gone, h.ret, h.by = pos, min(h.ret, pos), id
 		hand := j.hand(j.procs[h.proc].client, h.lock)
 		if !h.named {
@@ -156,7 +159,10 @@ func (j *Judge) confirmed(id, by, call, pos int32) {
 	}
 	j.told(id, pos, p.means.open)
 	h.extended, h.by = pos, by
-	if j.model.rule.leases { // its end is what counts
+	if j.model.rule.leases { // its end is what counts, unless a release under way turns out to be ok
+		if h.releasing > 0 {
+			h.shown = max(h.shown, call)
+		}
 		return
 	}
 	h.floor = max(h.floor, call)

@@ -21,6 +21,7 @@ type hold struct {
 	end, gone  int32 // of the release: invoke; latest effect. end is never: no release; gone is never: it may not have happened
 	floor      int32 // until when an extend shows that it lasted, or none
 	extended   int32 // the last ok of an extend, or none
+	shown      int32 // of a lease: the last invoke of an extend that was ok during a release; or 0
 	by         int32 // process of the last extend or release with an ok
 	queued     int32 // position at which it was known to be in the queue, or none
 	shared     bool

@@ -28,9 +28,13 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 	if reading {
 		most = len(j.holds)
 	}
+	open := none // what its process asks for: it cannot have that yet
+	if p.f == history.Acquire || p.f == history.Try {
+		open = p.hold
+	}
 	var grants []int32 // the grants that it may be about, the likeliest first
 	if e.Grant == 0 {
-		if own := j.lastOf(p.first, hand); own != none && j.holds[own].nameless == 0 { // else another process may be releasing it
+		if own := j.lastOf(p.first, open, hand); own != none && j.holds[own].nameless == 0 { // else another process may be releasing it
 			return meaning{hold: own, open: j.clouded(hand, own)}
 		}
 		grants = append(j.last(&hand.sure, (*hold).certain, most), j.last(&hand.unsure, (*hold).uncertain, most)...)
@@ -42,6 +46,7 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 		grants = slices.DeleteFunc(all, func(id int32) bool { return j.holds[id].named })
 		grants = grants[:min(len(grants), most)]
 	}
+	grants = slices.DeleteFunc(grants, func(id int32) bool { return id == open })
 	asking := slices.DeleteFunc(j.asking(p.client, l, id), func(a int32) bool { // an acquire that was released, or goes by another name
 		h := j.procs[a].hold
 		return h != none && (j.gone(h) || m.named && j.holds[h].named)
@@ -64,15 +69,15 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 	return m
 }
 
-// lastOf returns the last hold that an owner has got and that is not released, even if it
-// was lost; or none.
-func (j *Judge) lastOf(owner int32, hand *hand) int32 {
+// lastOf returns the last hold but one that an owner has got and that is not released, even
+// if it was lost; or none.
+func (j *Judge) lastOf(owner, but int32, hand *hand) int32 {
 	hand.sure = slices.DeleteFunc(hand.sure, func(id int32) bool { return !j.holds[id].certain() })
 	hand.unsure = slices.DeleteFunc(hand.unsure, func(id int32) bool { return !j.holds[id].uncertain() })
 	last := none
 	for _, list := range [][]int32{hand.sure, hand.unsure} {
 		for _, id := range list {
-			if h := &j.holds[id]; h.owner == owner && h.known && !h.unanswered {
+			if h := &j.holds[id]; h.owner == owner && id != but && h.known && !h.unanswered {
 				last = max(last, id)
 			}
 		}

@@ -1867,6 +1867,36 @@ var modelSpecs = []modelSpec{
 		c1'' lost
 		c1' try
 		c1' try ok`, "valid"},
+	{"lease+read lease", "a line valid is not about what its process asks for, even if another process has shown that", `
+		c2 try at=5
+		c2' valid at=6
+		c1 acquire at=10
+		c2 valid until=100 at=11
+		c1 acquire ok until=15 at=14`, "valid"},
+	{"owner-mutex owner-mutex+strict", "a line valid of a process that asks is about another acquire of its client", `
+		c2 acquire
+		c1 acquire
+		c2' acquire
+		c1 acquire ok
+		c2 valid
+		c2 acquire fail error=held`, `violated 4,5: c1 held the lock from line 4 on, and c2 (process 3) was granted it in line 5.`},
+	{"fenced-register+read", "the name of no acquire leaves no doubt if each acquire has one", `
+		c2 write token=5 value=1
+		c2 write ok
+		c1 acquire grant=2
+		c1 acquire ok grant=2 token=2
+		c1 valid grant=7
+		c1 write value=2
+		c1 write ok`, `violated 1,2,6,7: c2 wrote 1 (lines 1 to 2) with token 5, and after that c1 wrote 2 (lines 6 to 7) with the smaller token 2.`},
+	{"lease+read", "an extend during a release that is ok shows that the grant was not released before it", `
+		c2 acquire grant=1 at=3
+		c2 acquire ok grant=1 until=20 at=4
+		c2' release grant=1 at=4
+		c1 acquire at=5
+		c1 acquire ok grant=2 until=100 at=6
+		c2'' extend grant=1 at=7
+		c2'' extend ok at=12
+		c2' release ok at=13`, `violated 2,5,6: c2 (process 1) held the lock from line 2 to line 6 (valid until 20.000 s), and c1 was granted it in line 5.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
