@@ -66,13 +66,13 @@ func (s *stored) lie(id int32) *Witness {
 			return s.falseYes(o)
 		}
 	case o.verb == release && o.outcome == history.Fail && o.hold != none:
-		if n := s.took[id]; n > 0 && n >= s.majority(s.holds[o.hold].stands) {
+		if s.took != nil && s.took[id] > 0 && int(s.took[id]) >= s.majority(s.holds[o.hold].stands) {
 			return s.falseRefusal(o)
 		}
 	case o.verb == release && o.outcome == history.OK && o.hold != none:
 		h := &s.holds[o.hold]
 		made := h.stands
-		if s.head.ReleaseTells {
+		if s.took != nil {
 			if e := s.nothing(id, h); e != none {
 				return s.emptyRelease(o, e)
 			}

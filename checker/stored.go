@@ -12,9 +12,8 @@ type stored struct {
 	shared  []int32 // by acquire: where another grant first stood on its entries; else the size
 	// blind is how many entries each release removed on replaced servers: the
 	// server's reply was true for its own copies.
-	blind     map[int32]int
-	disturbed disturbances  // if a release tells whether it found something
-	took      map[int32]int // by release: how many entries of its grant it removed, if a release tells that
+	blind map[int32]int
+	took  []int32 // by release: how many entries of its grant it removed; nil: a release does not tell
 }
 
 func (t *timeline) stored() stored {
@@ -34,7 +33,7 @@ func (t *timeline) stored() stored {
 		s.stand(&t.holds[i])
 	}
 	if t.head.ReleaseTells {
-		s.disturbed = t.disturbances()
+		s.took = t.scratch.zeros(len(t.ops))
 	}
 	promotions := t.promotions
 	for i := range t.acts {
@@ -147,13 +146,10 @@ func (s *stored) remove(a *act) {
 
 // release notes that a release removed an entry of its own grant.
 func (s *stored) release(a *act) {
-	if !s.head.ReleaseTells || a.by == none || s.ops[a.by].verb != release {
+	if s.took == nil || a.by == none || s.ops[a.by].verb != release {
 		return
 	}
 	if h := s.ops[a.by].hold; h != none && s.holds[h].stands == s.asked(a.made) {
-		if s.took == nil {
-			s.took = map[int32]int{}
-		}
 		s.took[a.by]++
 	}
 }
@@ -204,7 +200,7 @@ func (s *stored) had(op, pos int32) (id int32, was bool) {
 // may have removed the entry, for all that the client knew.
 func (s *stored) nothing(id int32, h *hold) (last int32) {
 	o := &s.ops[id]
-	if last = none; o.invoke != h.released || s.took[id] > 0 || s.disturbed.after(o.invoke) < o.done {
+	if last = none; o.invoke != h.released || s.took[id] > 0 {
 		return none
 	}
 	for i, x := range s.staysOf(h.stands) {
@@ -215,6 +211,9 @@ func (s *stored) nothing(id int32, h *hold) (last int32) {
 		case last == none || x.to > s.entries[last].to:
 			last = i
 		}
+	}
+	if last != none && s.disturbances().after(o.invoke) < o.done {
+		return none
 	}
 	return last
 }
