@@ -54,7 +54,7 @@ const (
 	NeedReplicas    Need = "servers with replicas"
 	NeedSessions    Need = "a server that keeps sessions, which others can close"
 	NeedMemory      Need = "a server that evicts what it has no room for"
-	NeedValues      Need = "entries that an operator can change, as only sim has them"
+	NeedValues      Need = "entries with a value or an owner"
 
 	// NeedServers is what every fault of servers and sessions needs.
 	NeedServers Need = "servers that lockcheck starts itself: it never stops, slows or changes yours"
@@ -108,13 +108,13 @@ func drawAmount(in *Injection, t time.Duration, draw func(int64) int64) {
 func Offers(place string, own bool) []Need {
 	has := []Need{NeedStop}
 	if place != "external" {
-		has = append(has, NeedServers, NeedClock, NeedReplicas, NeedMemory, NeedSessions)
+		has = append(has, NeedServers, NeedClock, NeedReplicas, NeedMemory, NeedSessions, NeedValues)
 	}
 	if own {
 		has = append(has, NeedClientClock)
 	}
 	if place == "sim" {
-		has = append(has, NeedRate, NeedValues)
+		has = append(has, NeedRate)
 	}
 	return has
 }

@@ -53,7 +53,7 @@ type machine interface {
 	stop(ctx context.Context, lose bool) error
 	start(ctx context.Context) error
 	jump(ctx context.Context, by time.Duration) error
-	removeEntry(ctx context.Context, nth int) error
+	tamper(ctx context.Context, how faults.Tampering, nth int) error
 }
 
 // farServer is a server that keeps locks, or tokens, as the end of links.

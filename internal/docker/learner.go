@@ -314,7 +314,7 @@ func readTxn(b []byte) (t txn) {
 		_, p = p.Buffer()
 		_, p = p.SkipACLs()
 		t.ephemeral = len(p) > 0 && p[0] != 0
-	case t.kind == jute.OpDelete, t.kind == jute.OpDeleteContainer:
+	case t.kind == jute.OpDelete, t.kind == jute.OpDeleteContainer, t.kind == jute.OpSetData:
 		t.path, _ = p.Text()
 	}
 	return t

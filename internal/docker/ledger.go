@@ -163,6 +163,11 @@ func (l *ledger) write(a act, c change, old entry, had bool) {
 	l.makers.note(c.key, valueOf(a), a.by.op)
 	delete(l.stray, c.key)
 	switch {
+	case by == operator: // the entry is nobody's from now on
+		if had {
+			l.entries[c.key] = entry{op: by, value: valueOf(a), due: old.due}
+			l.report(history.Takeover, c.key, old.op, by)
+		}
 	case !had:
 		l.entries[c.key] = entry{op: a.by.op, value: valueOf(a), due: firstDue(a)}
 		l.report(history.Granted, c.key, a.by.op, by)

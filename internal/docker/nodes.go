@@ -117,6 +117,12 @@ func (n *nodes) commit(leader string, t txn) {
 			n.live[t.path] = znode{op, owner}
 			n.report(leader, history.Granted, t.path, op, op)
 		}
+	case t.kind == jute.OpSetData:
+		if e, there := n.live[t.path]; there {
+			if by := n.operationOf(t, a); by != 0 {
+				n.report(leader, history.Change, t.path, e.op, by)
+			}
+		}
 	default:
 		if by := n.operationOf(t, a); by != 0 {
 			n.remove(leader, history.Remove, t.path, by)

@@ -12,15 +12,12 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
 )
 
-// Tamper removes an entry of a lock, as an operator does who asks this server. It
+// Tamper removes or changes an entry of a lock, as an operator does who asks this server. It
 // chooses among the entries that the server has reported. It does nothing if the server is
 // down, paused or a replica, or fails to answer.
 func (e *Environment) Tamper(server string, how faults.Tampering, nth int) error {
-	if how != faults.Removal {
-		return fmt.Errorf("an operator cannot %s an entry here", how)
-	}
 	return e.onMachine(server, func(m machine) error {
-		if err := m.removeEntry(e.Ctx, nth); err != nil {
+		if err := m.tamper(e.Ctx, how, nth); err != nil {
 			e.Log.Printf("%s did not serve the operator: %v", server, err)
 		}
 		return nil
@@ -38,8 +35,14 @@ func (e *Environment) seesEntries() error {
 	return nil
 }
 
-// removeEntry implements machine: DEL of a key.
-func (s *server) removeEntry(ctx context.Context, nth int) error {
+// overwrite changes the value of a key, or of the first field of a hash.
+const overwrite = `if redis.call('TYPE', KEYS[1]).ok == 'hash' then
+  return redis.call('HSET', KEYS[1], redis.call('HKEYS', KEYS[1])[1], ARGV[1])
+end
+return redis.call('SET', KEYS[1], ARGV[1], 'XX', 'KEEPTTL')`
+
+// tamper implements machine: it deletes a key, or changes its value.
+func (s *server) tamper(ctx context.Context, how faults.Tampering, nth int) error {
 	f := s.current()
 	if f == nil || s.gate.wasPaused(time.Now()) {
 		return nil
@@ -54,6 +57,9 @@ func (s *server) removeEntry(ctx context.Context, nth int) error {
 	}
 	defer c.close()
 	words := []string{"DEL", key}
+	if how == faults.Overwriting {
+		words = []string{"EVAL", overwrite, "1", key, env.OperatorsValue}
+	}
 	sent, answered := talk.Begin(words, operator)
 	sent(nil)
 	if _, err := c.do(words...); err != nil {
@@ -75,9 +81,9 @@ func (l *ledger) nth(nth int) (key string, ok bool) {
 	return key, ok && !l.dropped
 }
 
-// removeEntry implements machine: it deletes a node in a session of its own, and leaves the
-// session of the node's client.
-func (m *member) removeEntry(ctx context.Context, nth int) error {
+// tamper implements machine: it deletes a node in a session of its own, or changes its data,
+// and leaves the session of the node's client.
+func (m *member) tamper(ctx context.Context, how faults.Tampering, nth int) error {
 	n := m.ensemble.nodes
 	path, ok := n.nth(nth)
 	if !ok || !m.serves() {
@@ -91,7 +97,11 @@ func (m *member) removeEntry(ctx context.Context, nth int) error {
 	defer context.AfterFunc(ctx, func() { o.conn.Close() })()
 	const xid = 1
 	n.AddRequest(o.session, xid, operator)
-	zxid, err := o.ask(xid, jute.OpDelete, jute.AppendInt(jute.AppendBuffer(nil, path), zookeeper.AnyVersion))
+	kind, request := int32(jute.OpDelete), jute.AppendBuffer(nil, path)
+	if how == faults.Overwriting {
+		kind, request = jute.OpSetData, jute.AppendBuffer(request, env.OperatorsValue)
+	}
+	zxid, err := o.ask(xid, kind, jute.AppendInt(request, zookeeper.AnyVersion))
 	if err != nil {
 		return err
 	}
@@ -112,9 +122,9 @@ func (n *nodes) nth(nth int) (path string, ok bool) {
 	return path, ok && !n.dropped
 }
 
-// removeEntry implements machine: it deletes the row with the grant, or kills the connection
-// that keeps a named lock. A DELETE waits for the row's lock like any other.
-func (s *mysqld) removeEntry(ctx context.Context, nth int) error {
+// tamper implements machine: it deletes the row with the grant or changes its owner, or kills
+// the connection that keeps a named lock. A statement waits for the row's lock like any other.
+func (s *mysqld) tamper(ctx context.Context, how faults.Tampering, nth int) error {
 	p := s.primary
 	p.mu.Lock()
 	leads, reign := s == p.first && !p.rising, p.rows.now()
@@ -129,8 +139,12 @@ func (s *mysqld) removeEntry(ctx context.Context, nth int) error {
 	if session != 0 {
 		err = s.kill(ctx, session)
 	} else {
-		err = s.deleteRow(ctx, of, name, func(session int64) {
-			p.rows.addCommand(reign, session, sentCommand{op: operator, means: mysql.Frees}, true)
+		means := mysql.Frees
+		if how == faults.Overwriting {
+			means = mysql.Grants
+		}
+		err = s.tamperRow(ctx, how, of, name, func(session int64) {
+			p.rows.addCommand(reign, session, sentCommand{op: operator, means: means}, true)
 		})
 	}
 	if err == nil {
@@ -162,9 +176,9 @@ func (r *rows) nth(nth int) (name string, session int64, of audited, ok bool) {
 	return name, session, r.of, ok && !r.dropped
 }
 
-// deleteRow deletes the present row of a lock, on a connection that sends learns before. A
-// row that replaces it meanwhile stays.
-func (s *mysqld) deleteRow(ctx context.Context, of audited, lock string, sends func(session int64)) error {
+// tamperRow deletes the present row of a lock or changes its owner, on a connection that
+// sends learns before. A row that replaces it meanwhile stays.
+func (s *mysqld) tamperRow(ctx context.Context, how faults.Tampering, of audited, lock string, sends func(session int64)) error {
 	found, err := rowsNow(ctx, s.db, of)
 	row, there := found[lock]
 	if err != nil || !there {
@@ -180,6 +194,15 @@ func (s *mysqld) deleteRow(ctx context.Context, of audited, lock string, sends f
 		return err
 	}
 	sends(session)
-	_, err = conn.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE %s = ? AND %s = ?", of.name(), of.column("", "resource"), of.column("", "id")), lock, row.ID)
+	statement, args := "DELETE FROM "+of.name(), []any{lock, row.ID}
+	if how == faults.Overwriting {
+		columns, row := row.Rename(env.OperatorsValue)
+		column, value := "owner", row.Owner.S
+		if columns == mysql.Queue {
+			column, value = "fair_queue", row.Queue.S
+		}
+		statement, args = fmt.Sprintf("UPDATE %s SET %s = ?", of.name(), of.column("", column)), []any{value, lock, row.ID}
+	}
+	_, err = conn.ExecContext(ctx, fmt.Sprintf("%s WHERE %s = ? AND %s = ?", statement, of.column("", "resource"), of.column("", "id")), args...)
 	return err
 }

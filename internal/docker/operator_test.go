@@ -43,6 +43,42 @@ func TestAnOperatorRemovesAnEntry(t *testing.T) {
 	}
 }
 
+// An operator changes the entry of a holder: the server reports it without a client. What
+// the operator has written is nobody's, and he does not choose it again.
+func TestAnOperatorChangesAnEntry(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		lock, server string
+		events       []string // after the grant
+	}{
+		{"redis-set-lua", redis1, []string{"takeover a of 1 by nobody", "changed"}},
+		{"zk-recipe", "zk-1", []string{"change of 1 by nobody", "changed", "remove of 1 by 3"}}, // its release asks for no data
+		{"mysql-fair-fixed", "mysql-1", []string{"takeover a of 1 by nobody", "changed"}},
+		{"mysql-fair", "mysql-1", []string{"takeover a of 1 by nobody", "changed"}},
+	} {
+		t.Run(c.lock, func(t *testing.T) {
+			t.Parallel()
+			w := &witness{}
+			observed(t, setup{lock: c.lock, lease: unhurried}.run(t, w, func(p *docker.Environment) {
+				c1 := p.Client("c1")
+				must(t, p.Tamper(c.server, faults.Overwriting, 0)) // there is none
+				acquire(t, c1, op(1), patience)
+				must(t, p.Tamper(c.server, faults.Overwriting, 3))
+				if c.lock != "zk-recipe" {
+					must(t, p.Tamper(c.server, faults.Overwriting, 0))
+				}
+				w.add("changed")
+				_ = c1.Release(op(3))
+			}))
+			grant := "grant a of 1 by 1"
+			if c.lock == "zk-recipe" {
+				grant = "grant of 1 by 1"
+			}
+			wantNodes(t, w, append([]string{grant}, c.events...)...)
+		})
+	}
+}
+
 // A server that is down or paused, and a replica, do not serve an operator.
 func TestServersThatRefuseAnOperator(t *testing.T) {
 	t.Parallel()

@@ -159,7 +159,9 @@ func (r *rows) change(l auditLine) {
 		r.report(history.Granted, lock, now, by)
 	case mysql.TakenOver:
 		r.report(history.Takeover, lock, was, by)
-		r.report(history.Granted, lock, now, by)
+		if by != operator {
+			r.report(history.Granted, lock, now, by)
+		}
 	case mysql.Removed:
 		r.report(history.Remove, lock, was, by)
 	case mysql.Shortened:

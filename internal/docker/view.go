@@ -72,12 +72,15 @@ func (v *view) await(stop <-chan struct{}, limit <-chan time.Time, so func() boo
 	}
 }
 
-// event passes an event of an entry to the observer. by is 0 or operator without an operation of a client, and
+// event passes an event of an entry to the observer. op and by are 0 or operator without an operation of a client, and
 // text is "" or history.SessionOver. The caller holds mu, which keeps events in order.
 func (v *view) event(server, f, lock, key string, op, by int64, text string) {
 	e := history.Entry{
 		Process: history.Process{Name: server}, Type: history.Event, F: f,
-		Lock: lock, Key: key, Op: history.Some(op), Text: text,
+		Lock: lock, Key: key, Text: text,
+	}
+	if op > 0 {
+		e.Op = history.Some(op)
 	}
 	if by > 0 {
 		e.By = history.Some(by)
@@ -91,7 +94,7 @@ func promotion(server, last string) history.Entry {
 }
 
 // operator stands for the operation of a request that an operator sends, and no client of
-// the run: its event has no "by".
+// the run: its event has no "by", and the entry that it makes has no "op".
 const operator = math.MinInt32
 
 // unknown reports whether a request belongs to no operation, and is not an operator's.
