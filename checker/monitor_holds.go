@@ -95,9 +95,14 @@ func (m *Monitor) judgesRelease(s *section) bool {
 	return m.undecided&inAnswers != 0 && m.lease > 0 && s.giving != gaveUp
 }
 
-// asks reports whether s is being released, and it matters what the answer is.
+// asks reports whether s is being released, and an answer would not be true: yes, if there is
+// nothing to release, or no, after its removal.
 func (m *Monitor) asks(s *section) bool {
-	return m.tells && m.undecided&inAnswers != 0 && s.giving == gives && !m.clients[s.client].dead
+	if !m.tells || m.undecided&inAnswers == 0 || s.giving != gives || m.clients[s.client].dead || m.clients[s.client].open == none {
+		return false
+	}
+	o := &m.calls[m.clients[s.client].open]
+	return o.took || !o.found && m.entry(s).came < o.pos
 }
 
 // matters reports whether a later verdict can depend on s.

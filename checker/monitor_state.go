@@ -146,9 +146,8 @@ func (m *Monitor) appendSection(b []byte, s *section, now time.Duration, returns
 			b = binary.AppendVarint(b, int64(min(now-since, m.lease)))
 		}
 	}
-	if id := c.open; m.asks(s) && id != none {
-		o := &m.calls[id]
-		b = append(b, 'r', flag(o.found || m.entry(s).came > o.pos, 0)|flag(o.took, 1))
+	if m.asks(s) {
+		b = append(b, 'r', flag(m.calls[c.open].took, 0))
 	}
 	return m.appendBasis(b, s)
 }
