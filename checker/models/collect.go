@@ -255,9 +255,13 @@ func (j *Judge) ends(events []event) []event {
 	if len(j.ceased) > 0 {
 		for i := range events {
 			e := &events[i]
-			if at, ok := j.ceased[e.hold]; ok && !e.release {
-				end := event{proc: e.proc, call: max(at, e.call), ret: never, hold: none, release: true, about: e.hold}
-				if at <= e.ret {
+			at, ok := j.ceased[e.hold]
+			for k := range at {
+				if !ok || e.release || at[k] == never {
+					continue
+				}
+				end := event{proc: e.proc, call: max(at[k], e.call), ret: never, hold: none, release: true, about: e.hold, once: at[1-k] != never}
+				if k == 0 {
 					end.hold, e.tied = e.hold, true
 				}
 				events = append(events, end)

@@ -107,11 +107,13 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 		if p.means.open {
 			hand.freed = append(hand.freed, p.hold)
 		}
-	case e.Type == history.Fail && effect && j.model.rule.reentrant && h.certain() && !p.means.open: // the entry was gone
-		j.drop(j.hand(j.procs[h.proc].client, h.lock), h.owner, none, p.call, pos)
 	case e.Type == history.Fail && effect && h.joint != 0: // its entry was already gone then
 		l := &j.losses[h.joint-1]
 		l.pos, l.least, h.end = min(l.pos, p.call), min(l.least, p.call), min(h.end, p.call)
+	case e.Type == history.Fail && effect && j.model.rule.reentrant && h.mayBeLeft() && !p.means.open: // the entry was gone
+		if !j.drop(j.hand(j.procs[h.proc].client, h.lock), h.owner, none, p.call, pos) {
+			j.vanish(p.hold, p.call)
+		}
 	case e.Type == history.Fail && effect:
 		j.cease(p.hold, p.call)
 	case effect && e.Type != history.Fail:

@@ -99,7 +99,7 @@ func (a *account) unclear(l *lock) []event {
 		if c := l.unclear; !slices.Contains(c, a.procs[e.proc].client) && !slices.Contains(c, of(e.about)) {
 			continue
 		}
-		e.ret = never
+		e.ret, e.once = never, false
 		if e.release {
 			e.hold = none
 			continue

@@ -25,11 +25,17 @@ func (j *Judge) doubted(id, pos int32) {
 // cease notes that a hold may have ended at pos, by a loss or a death.
 func (j *Judge) cease(id, pos int32) {
 	j.over(id, pos)
-	if j.model.kind == anonymous && j.holds[id].gone > pos {
-		if at, ok := j.ceased[id]; ok {
-			pos = min(pos, at)
+	if h := &j.holds[id]; j.model.kind == anonymous && h.gone > pos {
+		at, ok := j.ceased[id]
+		if !ok {
+			at = [2]int32{never, never}
 		}
-		j.ceased[id] = pos
+		k := 0
+		if pos > h.ret {
+			k = 1
+		}
+		at[k] = min(at[k], pos)
+		j.ceased[id] = at
 	}
 }
 
@@ -65,7 +71,9 @@ func (j *Judge) told(id, pos int32, open bool) {
 	if r := j.reading(id); r != nil && !open {
 		r.ret = min(r.ret, pos)
 	}
-	h.ret = min(h.ret, pos)
+	if j.model.kind != anonymous {
+		h.ret = min(h.ret, pos)
+	}
 	if !h.known {
 		h.known, h.late = true, true
 		if hand := j.hand(j.procs[h.proc].client, h.lock); h.certain() {
@@ -104,7 +112,7 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	case m.hold != none && m.hold == asks:
 	case m.named && m.hold != none && j.model.rule.reentrant && j.holds[m.hold].lost: // with its entry, which was lost before
 	case m.named && j.model.rule.reentrant && j.holds[m.hold].mayBeLeft():
-		if !j.drop(hand, owner, asks, pos, pos) && !j.holds[m.hold].known {
+		if !j.drop(hand, owner, asks, pos, pos) {
 			j.vanish(m.hold, pos)
 		}
 		if m.open {

@@ -121,6 +121,7 @@ type event struct {
 	tied            bool // of an acquire: there is a release that can end only this hold
 	open            bool // of a release: its process may also mean another hold of its client
 	asked           bool // of an event without an answer: a release may confirm it
+	once            bool // of a loss or a death: another one may have ended the same hold instead
 }
 
 // confirms reports whether e may be such a release.

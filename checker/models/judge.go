@@ -25,8 +25,8 @@ type Judge struct {
 	grants grants
 	pauses history.Pauses
 	kills  history.Kills
-	began  map[int32]int32 // by the position of a kill: the number of holds before it
-	ceased map[int32]int32 // of a mutex without owners: where a loss or a death may have ended a hold
+	began  map[int32]int32    // by the position of a kill: the number of holds before it
+	ceased map[int32][2]int32 // of a mutex without owners: where a loss or a death may first have ended a hold, up to the answer of its acquire and after it
 
 	kept    []numbered // entries of a short history
 	room    int        // how many entries may be kept
@@ -47,7 +47,7 @@ const (
 
 // New returns a judge that has read no entries.
 func New(m Model, o Options) *Judge {
-	return &Judge{account: account{model: m, opts: o}, room: smallEnough, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}, handOf: map[uint64]int32{}, ceased: map[int32]int32{}, began: map[int32]int32{}}
+	return &Judge{account: account{model: m, opts: o}, room: smallEnough, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}, handOf: map[uint64]int32{}, ceased: map[int32][2]int32{}, began: map[int32]int32{}}
 }
 
 func (j *Judge) process(e *history.Entry) int32 {

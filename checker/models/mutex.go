@@ -217,7 +217,7 @@ func (o *object) window(i int32) (events []event, free bool) {
 		}
 		events = events[:0]
 		for _, e := range o.events {
-			if e.call <= until && e.ret > from {
+			if e.call <= until && e.ret >= from { // a death may come right before an answer, at the same position
 				if e.ret > until || e.call < from { // it may come after all of them, or have come before
 					e.ret = never
 				}

@@ -46,7 +46,7 @@ func extent(ops []operation) (from, to int32) {
 type state struct {
 	held    string // holds, four bytes each, in the order in which they were granted; of a mutex without owners: the one that a loss or a death can end
 	over    string // holds that were released, if there are loose operations; of a mutex without owners: events that may be confirmed
-	spent   string // holds that a loose release was about
+	spent   string // holds that a loose release was about; of a mutex without owners: those that a loss or a death has ended
 	lost    string // losses of entries that have happened
 	queue   string // of holds, likewise
 	locked  bool   // of a mutex without owners

@@ -1897,6 +1897,78 @@ var modelSpecs = []modelSpec{
 		c2'' extend grant=1 at=7
 		c2'' extend ok at=12
 		c2' release ok at=13`, `violated 2,5,6: c2 (process 1) held the lock from line 2 to line 6 (valid until 20.000 s), and c1 was granted it in line 5.`},
+	{"mutex mutex+read", "of three releases one confirms a death, and two free what was granted", `
+		c2 acquire
+		c1 acquire
+		c1 acquire ok grant=1
+		c2 acquire ok grant=2
+		nemesis exit on=c1
+		c1 release
+		c2 release
+		c1 release ok
+		c1 release
+		c1 release ok
+		c1 release
+		c2 release ok`, "violated 7,9,10,12: there is no order for this: c2: release (lines 7 to 12); c1: release (lines 9 to 10)."},
+	{"reentrant-mutex reentrant-mutex+read", "a grant that the first loss may have ended takes with it what is asked for at the second", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 lost grant=1
+		c1 acquire ok grant=2
+		c1 acquire
+		c1 lost grant=2
+		c1 acquire ok grant=3
+		c2 acquire
+		c2 acquire ok grant=4`, "valid"},
+	{"mutex mutex+read", "a loss after the answer frees the lock, whatever came before the answer", `
+		c1 acquire
+		nemesis kill on=c1
+		c1 acquire ok grant=1
+		c1 release
+		c1 lost
+		c1 release ok
+		c1 acquire
+		c1 acquire ok grant=2
+		c1 acquire
+		c1 acquire ok grant=3`, "valid"},
+	{"mutex", "but it frees it once only, be it by the death or by the loss", `
+		c1 acquire
+		nemesis kill on=c1
+		c1 acquire ok grant=1
+		c2 acquire
+		c2 acquire ok
+		c1 lost grant=1
+		c3 acquire
+		c3 acquire ok`, `violated 1,3,4,5,7,8: there is no order for this: c1: acquire (lines 1 to 3); c2: acquire (lines 4 to 5); c3: acquire (lines 7 to 8).`},
+	{"reentrant-mutex+released reentrant-mutex+released+read", "a failed release of an acquire without an answer may have found the entry gone that its process asks for", `
+		c1 acquire grant=1
+		c1 acquire info
+		c1' acquire
+		c1'' release grant=1
+		c1'' release fail error=lost
+		c1'' acquire
+		c1'' acquire ok grant=3
+		c1' acquire ok grant=2`, "valid"},
+	{"reentrant-mutex+released reentrant-mutex+released+read", "or the one that its process holds", `
+		c1 acquire grant=1
+		c1 acquire info
+		c1' acquire
+		c1' acquire ok grant=2
+		c1'' release grant=1
+		c1'' release fail error=lost
+		c1'' acquire
+		c1'' acquire ok grant=3`, "valid"},
+	{"owner-mutex owner-mutex+read", "what a release without a grant meant stays open for its process, too", `
+		c1 acquire
+		c1 acquire ok
+		c1' release
+		c1'' acquire
+		c1 release
+		c1' release fail
+		c1 release ok
+		c1 release
+		c1 release ok`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},

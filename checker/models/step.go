@@ -42,6 +42,12 @@ func (o *object) step(s *state, x input) bool {
 		if e.release && e.hold != none && s.held != pack("", e.hold) {
 			return false
 		}
+		if e.once {
+			if _, spent := without(s.spent, e.about); spent {
+				return false
+			}
+			s.spent = pack(s.spent, e.about)
+		}
 		was := s.locked
 		s.locked, s.held = !e.release, ""
 		if e.silent() && e.asked {
