@@ -297,7 +297,7 @@ func (f *filler) show(p *procState, lock string, n int) {
 	for _, q := range f.present[p.client] {
 		found = found || q.show(lock, n)
 	}
-	if !found && slices.ContainsFunc(f.present[p.client], func(q *procState) bool { return q.vague[lock] || q.asks(lock) && q.open.grant == 0 }) {
+	if !found && slices.ContainsFunc(f.present[p.client], func(q *procState) bool { return q.vague[lock] || q != p && q.asks(lock) && q.open.grant == 0 }) {
 		p.mix(lock)
 	}
 }

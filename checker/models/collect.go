@@ -78,6 +78,7 @@ func (j *Judge) invoke(pos int32, e *history.Entry, id int32) {
 		}
 		j.cloud(p)
 		if p.hold != none && e.F == history.Release {
+			p.means.left = j.holds[p.hold].mayBeLeft()
 			j.holds[p.hold].release(p, 1)
 		}
 	}

@@ -110,7 +110,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	case e.Type == history.Fail && effect && h.joint != 0: // its entry was already gone then
 		l := &j.losses[h.joint-1]
 		l.pos, l.least, h.end = min(l.pos, p.call), min(l.least, p.call), min(h.end, p.call)
-	case e.Type == history.Fail && effect && j.model.rule.reentrant && h.mayBeLeft() && !p.means.open: // the entry was gone
+	case e.Type == history.Fail && effect && j.model.rule.reentrant && p.means.left && !p.means.open: // the entry was gone
 		if !j.drop(j.hand(j.procs[h.proc].client, h.lock), h.owner, none, p.call, pos) {
 			j.vanish(p.hold, p.call)
 		}

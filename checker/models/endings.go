@@ -210,7 +210,7 @@ func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 			j.cease(n, from)
 			continue
 		}
-		h.lost = true
+		h.lost = h.lost || from == pos // else a failed release only may have found it gone
 		if found = found || h.releasing == 0; joint {
 			j.doubted(n, from)
 			h.joint, joined = int32(len(j.losses))+1, true

@@ -15,6 +15,7 @@ type meaning struct {
 	hold  int32   // the hold, or none
 	named bool    // the operation names it
 	open  bool    // it may also be about another grant of its client
+	left  bool    // of a release: the hold was neither released nor lost at its invoke
 	asked []int32 // of an operation with a name: the holds asked for at its invoke that may have it
 }
 

@@ -34,7 +34,10 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 	}
 	var grants []int32 // the grants that it may be about, the likeliest first
 	if e.Grant == 0 {
-		if own := j.lastOf(p.first, open, hand); own != none && j.holds[own].nameless == 0 { // else another process may be releasing it
+		if own := j.lastOf(p.first, hand); own != none && j.holds[own].nameless == 0 { // else another process may be releasing it
+			if own == open {
+				return meaning{hold: none}
+			}
 			return meaning{hold: own, open: j.clouded(hand, own)}
 		}
 		grants = append(j.last(&hand.sure, (*hold).certain, most), j.last(&hand.unsure, (*hold).uncertain, most)...)
@@ -69,15 +72,15 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 	return m
 }
 
-// lastOf returns the last hold but one that an owner has got and that is not released, even
-// if it was lost; or none.
-func (j *Judge) lastOf(owner, but int32, hand *hand) int32 {
+// lastOf returns the last hold that an owner has got and that is not released, even if it
+// was lost; or none.
+func (j *Judge) lastOf(owner int32, hand *hand) int32 {
 	hand.sure = slices.DeleteFunc(hand.sure, func(id int32) bool { return !j.holds[id].certain() })
 	hand.unsure = slices.DeleteFunc(hand.unsure, func(id int32) bool { return !j.holds[id].uncertain() })
 	last := none
 	for _, list := range [][]int32{hand.sure, hand.unsure} {
 		for _, id := range list {
-			if h := &j.holds[id]; h.owner == owner && id != but && h.known && !h.unanswered {
+			if h := &j.holds[id]; h.owner == owner && h.known && !h.unanswered {
 				last = max(last, id)
 			}
 		}

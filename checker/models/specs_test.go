@@ -1969,6 +1969,36 @@ var modelSpecs = []modelSpec{
 		c1 release ok
 		c1 release
 		c1 release ok`, "valid"},
+	{"reentrant-mutex reentrant-mutex+released reentrant-mutex+released+read", "a release that failed is no earlier loss, however it is read", namedReleases + `
+		c1 release fail error=lost
+		c1 acquire
+		c1 lost grant=1
+		c2 acquire
+		c2 acquire ok grant=2
+		c1 acquire ok grant=3`, "valid"},
+	{"reentrant-mutex+released reentrant-mutex+released+read", "a failed release may have found the entry gone also if another one of the same grant was ok meanwhile", named + `
+		c1' release grant=1
+		c1 acquire
+		c2 acquire
+		c2 acquire ok grant=2
+		c1 acquire ok grant=3
+		c1'' release grant=1
+		c1'' release ok
+		c1' release fail error=not-held`, "valid"},
+	{"owner-mutex owner-mutex+read reentrant-mutex", "a valid without a grant is about nothing if a line has shown what its process asks for", `
+		c1 acquire grant=2
+		c1 valid grant=2
+		c1' acquire
+		c1 valid
+		c1 acquire ok grant=2`, "valid"},
+	{"fenced-register+read", "a valid with the name of no acquire is not about what its process asks for", `
+		c2 write token=5 value=1
+		c2 write ok
+		c1 acquire
+		c1 valid grant=1
+		c1 acquire ok grant=1 token=2
+		c1 write value=2
+		c1 write ok`, `violated 1,2,6,7: c2 wrote 1 (lines 1 to 2) with token 5, and after that c1 wrote 2 (lines 6 to 7) with the smaller token 2.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
