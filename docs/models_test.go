@@ -53,7 +53,7 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
 - Events of a grant come after its answer, so a line ` + "`" + `lost` + "`" + ` or ` + "`" + `valid` + "`" + ` is about no open acquire of its own process, unless the invoke of the acquire names the grant that the line names. A reentrant lock is the exception for losses: an acquire of the same process that has no answer when the entry is lost
   may have been granted before, and lost with the entry. From the loss on it may be over, whatever its answer says. If its answer has the token of that entry, it used the entry: it was granted before the entry was lost, and ends together with all other holds of the entry.
   The entry may also be that of a grant that the process may have, such as an acquire without an answer. If its process has nothing else of the lock, the loss is not about the open acquire.
-- A loss may come during an open release that may be about the same grant, of its process or of another one of its client. Then the loss may be about more: of a reentrant lock about all that the process holds,
+- A line ` + "`" + `lost` + "`" + `, or the invoke of an extend that finds its grant lost, may come during an open release that may be about the same grant, of its process or of another one of its client. Then the loss may be about more: of a reentrant lock about all that the process holds,
   and without a grant about all that its client may have.
 - In all models except ` + "`" + `mutex` + "`" + `, a line that names a grant of another client has no effect on that grant. lockcheck ignores such a loss, and such a release or extend without an ok.
   With an ok it is a violation, because its client did not hold that grant.
