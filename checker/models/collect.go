@@ -192,10 +192,10 @@ func (j *Judge) finish() {
 		l := &j.locks[p.lock]
 		switch f {
 		case history.Acquire, history.Try:
-			if p.hold == none {
-				p.hold = j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, shared: p.shared})
+			j.holds[j.asked(id, j.hand(p.client, p.lock))].queued = none
+			if p.cloud != never {
+				j.mayEnd(p.hold, p.cloud)
 			}
-			j.holds[p.hold].queued = none
 			j.early(p.hold, p)
 			if j.model.kind == anonymous {
 				l.events = append(l.events, event{proc: id, call: p.call, ret: never, hold: p.hold})

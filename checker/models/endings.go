@@ -194,6 +194,11 @@ func (j *Judge) vanish(id, pos int32) {
 // those of the whole hand if owner is none, but not the one that its process asks
 // for. It returns false if there is no such hold, or only holds under release.
 func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
+	if owner == none && j.model.rule.reentrant {
+		for _, h := range slices.Clone(hand.sure) { // all holds of one process rest on one entry
+			found = j.drop(hand, j.holds[h].owner, asks, from, pos) || found
+		}
+	}
 	joint, joined, token := owner != none && j.model.rule.reentrant, false, uint64(0)
 	list := hand.sure
 	hand.sure = hand.sure[:0]
@@ -284,11 +289,6 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 		c.alive, c.died = max(c.alive, at), max(c.died, pos)
 		j.perish(c, at, never)
 		for _, i := range c.hands {
-			if hand := &j.hands[i]; j.model.rule.reentrant {
-				for _, h := range slices.Clone(hand.sure) { // all holds of one process rest on one entry
-					j.drop(hand, j.holds[h].owner, none, at, at)
-				}
-			}
 			j.drop(&j.hands[i], none, none, at, at)
 		}
 	}

@@ -1999,6 +1999,19 @@ var modelSpecs = []modelSpec{
 		c1 acquire ok grant=1 token=2
 		c1 write value=2
 		c1 write ok`, `violated 1,2,6,7: c2 wrote 1 (lines 1 to 2) with token 5, and after that c1 wrote 2 (lines 6 to 7) with the smaller token 2.`},
+	{"owner-mutex+strict reentrant-mutex+strict rw-mutex+strict", "a release without a grant and without an answer may be about an acquire that has none, and is not named", `
+		c1 try
+		c1' acquire
+		c1'' release
+		c1 try fail error=held
+		c2 acquire
+		c2 acquire ok grant=2`, "valid"},
+	{"reentrant-mutex=2 reentrant-mutex=2+read", "what rests on one entry ends at once, whichever process reports the loss", namedTwice + `
+		c1' lost
+		c1 acquire
+		c1 acquire ok grant=3
+		c1' extend grant=2
+		c1' extend ok`, `violated 2,4,7,8: c1 (process 1) held the lock 2 times, which is the limit, and was granted it once more (line 7).`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
