@@ -135,13 +135,6 @@ func (f *filler) give(e *Entry) error {
 // an acquire whose answer is still to come: what the other processes mean after that is for
 // the judge to say.
 func (f *filler) elsewhere(p *procState, e *Entry) {
-	if e.Grant != 0 {
-		if f.away == nil {
-			f.away = map[int]int{}
-		}
-		p.open.away = true
-		f.away[e.Grant]++
-	}
 	given := slices.ContainsFunc(f.present[p.client], func(q *procState) bool {
 		return q.has(e.Lock, e.Grant) || e.Grant != 0 && q.asks(e.Lock) && q.open.grant == e.Grant
 	})
@@ -151,6 +144,13 @@ func (f *filler) elsewhere(p *procState, e *Entry) {
 			q.mix(e.Lock)
 			p.open.mixes = append(p.open.mixes, q)
 		}
+	}
+	if _, used := f.given.index(e.Grant); used || e.Grant != 0 && len(p.open.mixes) > 0 {
+		if f.away == nil {
+			f.away = map[int]int{}
+		}
+		p.open.away = true
+		f.away[e.Grant]++
 	}
 }
 

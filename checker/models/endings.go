@@ -224,14 +224,18 @@ func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 			j.cease(n, from)
 		}
 	}
+	if joined {
+		j.losses = append(j.losses, loss{owner, from, from, from, token})
+	}
+	for _, n := range hand.unsure { // uncertain holds may have rested on the entry, too
+		h := &j.holds[n]
+		if has := h.known && h.mayBeLeft(); joint && h.owner == owner && h.uncertain() && h.joint == 0 && (joined || has && n != asks) {
+			j.vanish(n, from)
+			h.lost = h.lost || has && from == pos
+		}
+	}
 	if !joined {
 		return found
-	}
-	j.losses = append(j.losses, loss{owner, from, from, from, token})
-	for _, n := range hand.unsure { // uncertain holds may have rested on the entry, too
-		if h := &j.holds[n]; h.owner == owner && h.uncertain() && h.joint == 0 {
-			j.cease(n, from)
-		}
 	}
 	for _, p := range j.clients[hand.client].asking {
 		if q := &j.procs[p]; q.first == owner && q.lock == hand.lock && q.joint == 0 && !j.gone(q.hold) {

@@ -29,6 +29,7 @@ func (a *account) stretches(holds []hold, deadlines []deadline) []hold {
 			list = append(list, hold{lock: h.lock, proc: h.proc, owner: h.owner, call: call, ret: ret, end: end, gone: gone, floor: none, queued: none, until: until})
 		}
 		var last *hold
+		spent := false // a line has shown that it had no time left
 		for k, d := range byHold[int32(i)] {
 			over := a.at(d.until)
 			next := h.end
@@ -36,10 +37,11 @@ func (a *account) stretches(holds []hold, deadlines []deadline) []hold {
 				next = min(next, ds[k+1].pos)
 			}
 			end := min(next, over)
-			if len(list) == before && d.granted && over > d.pos && h.end < d.pos { // it ended before its answer came, and lasted an instant before that
+			if len(list) == before && !spent && d.granted && over > d.pos && h.end < d.pos { // it ended before its answer came, and lasted an instant before that
 				stretch(h.call, h.ret, h.end, h.gone, d.until)
 				continue
 			}
+			spent = spent || over <= d.pos
 			if over <= d.pos || h.end < d.pos && (d.call == none || d.call > h.gone) {
 				continue
 			}

@@ -2012,6 +2012,42 @@ var modelSpecs = []modelSpec{
 		c1 acquire ok grant=3
 		c1' extend grant=2
 		c1' extend ok`, `violated 2,4,7,8: c1 (process 1) held the lock 2 times, which is the limit, and was granted it once more (line 7).`},
+	{"reentrant-mutex reentrant-mutex+read reentrant-fenced-mutex", "a grant that a loss without a name may have ended takes with it what is asked for at the next loss", unanswered + `
+		c1' acquire
+		c1' lost
+		c1' acquire ok token=1
+		c1' acquire
+		c1' lost
+		c1' acquire ok token=1
+		c2 acquire
+		c2 acquire ok token=2`, "valid"},
+	{"reentrant-mutex reentrant-mutex+read", "a grant that may have been lost, and then was, is not lost a second time", `
+		c2 acquire
+		c2' extend
+		c2' extend fail error=not-held
+		c2' acquire
+		c2 acquire ok grant=1
+		c2' lost grant=1
+		c2 acquire
+		c2 acquire ok grant=2
+		c2' lost grant=1
+		c2' acquire ok grant=7`, `violated 8,10: c2 (process 1) held the lock from line 8 on, and c2 (process 2) was granted it in line 10.`},
+	{"fenced-register+read", "a release with a name is not about an acquire that was invoked later", `
+		c2 write token=5 value=1
+		c2 write ok
+		c1 release grant=1
+		c1' acquire grant=1
+		c1' acquire ok grant=1 token=2
+		c1 release ok
+		c1' write value=2
+		c1' write ok`, `violated 1,2,7,8: c2 wrote 1 (lines 1 to 2) with token 5, and after that c1 (process 3) wrote 2 (lines 7 to 8) with the smaller token 2.`},
+	{"lease lease+read", "a hold whose time was over before a loss does not last until the loss", `
+		c1 acquire grant=1 at=2
+		c2 acquire grant=3 at=9
+		c1 valid grant=1 until=8 at=11
+		c2 acquire ok grant=3 until=12
+		c1 lost grant=1 at=13
+		c1 acquire ok grant=1 until=25 at=17`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
