@@ -123,7 +123,7 @@ func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 				return
 			}
 		}
-		j.lose(m, id, j.lock(e.Lock), pos)
+		j.lose(m, id, j.lock(e.Lock), pos, false)
 	case history.Valid:
 		m := j.held(e, id)
 		if m.hold == none || j.voided(m.hold) {

@@ -107,15 +107,8 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 		if p.means.open {
 			hand.freed = append(hand.freed, p.hold)
 		}
-	case e.Type == history.Fail && effect && h.joint != 0: // its entry was already gone then
-		l := &j.losses[h.joint-1]
-		l.pos, l.least, h.end = min(l.pos, p.call), min(l.least, p.call), min(h.end, p.call)
-	case e.Type == history.Fail && effect && j.model.rule.reentrant && p.means.left && !p.means.open: // the entry was gone
-		if !j.drop(j.hand(j.procs[h.proc].client, h.lock), h.owner, none, p.call, pos) {
-			j.vanish(p.hold, p.call)
-		}
 	case e.Type == history.Fail && effect:
-		j.cease(p.hold, p.call)
+		j.missed(p, pos)
 	case effect && e.Type != history.Fail:
 		h.unanswered = h.unanswered || !p.means.open
 		j.over(p.hold, p.call)
@@ -139,7 +132,7 @@ func (j *Judge) extended(pos int32, e *history.Entry, id int32) {
 		j.confirmed(p.hold, id, p.call, pos)
 		j.valid(p.hold, p.call, pos, e.ValidUntil, false)
 	case e.Type == history.Fail && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
-		j.lose(p.means, id, p.lock, pos)
+		j.lose(p.means, id, p.lock, pos, true)
 	}
 }
 

@@ -86,8 +86,9 @@ func (j *Judge) told(id, pos int32, open bool) {
 // In a reentrant lock it also ends the owner's other holds, which rest on the same
 // entry of the store, unless the owner no longer held the named grant. Without a name
 // the process loses all that it has got; if it has nothing but what it is releasing, or
-// has reported as lost, it loses all holds that its client may have.
-func (j *Judge) lose(m meaning, id, l, pos int32) {
+// has reported as lost, it loses all holds that its client may have. again: the loss is
+// also about what it has reported as lost before.
+func (j *Judge) lose(m meaning, id, l, pos int32, again bool) {
 	if m.named && m.hold == none {
 		return
 	}
@@ -104,7 +105,7 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	if p := &j.procs[id]; (p.f == history.Acquire || p.f == history.Try) && (p.hold != m.hold || p.hold != none && !j.holds[p.hold].named) {
 		asks = p.hold
 	}
-	about := m.named || j.misses(hand, owner, asks, j.procs[id].f == history.Extend)
+	about := m.named || j.misses(hand, owner, asks, again)
 	if m.named && m.hold != none {
 		j.holds[m.hold].reported = true
 	}
@@ -168,11 +169,34 @@ func (j *Judge) restsOn(h *hold, asked []int32) bool {
 	return j.model.rule.reentrant && slices.ContainsFunc(asked, func(a int32) bool { return j.holds[a].owner == h.owner })
 }
 
-// vanish notes that a hold was lost at pos that its owner may not have had. In a
-// reentrant lock the owner's acquires without an answer may have used the same entry, and
-// be lost with it.
+// missed notes that a release of p, which failed at pos, may have found its hold gone, and
+// in a reentrant lock the entry.
+func (j *Judge) missed(p *proc, pos int32) {
+	h := &j.holds[p.hold]
+	entry := j.model.rule.reentrant && p.means.left && !p.means.open
+	found := entry && j.drop(j.hand(j.procs[h.proc].client, h.lock), h.owner, none, p.call, pos)
+	switch {
+	case h.joint != 0: // its entry was already gone then
+		l := &j.losses[h.joint-1]
+		l.pos, l.least, h.end = min(l.pos, p.call), min(l.least, p.call), min(h.end, p.call)
+	case !found:
+		j.cease(p.hold, p.call)
+	}
+	if entry && !found {
+		j.takeAlong(p.hold, p.call)
+	}
+}
+
+// vanish notes that a hold was lost at pos that its owner may not have had, and what may
+// have rested on the same entry.
 func (j *Judge) vanish(id, pos int32) {
 	j.cease(id, pos)
+	j.takeAlong(id, pos)
+}
+
+// takeAlong notes that the owner's acquires without an answer may have used the entry of a
+// hold in a reentrant lock, and been lost with it at pos.
+func (j *Judge) takeAlong(id, pos int32) {
 	h := &j.holds[id]
 	if !j.model.rule.reentrant || !h.uncertain() {
 		return

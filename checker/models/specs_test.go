@@ -2048,6 +2048,23 @@ var modelSpecs = []modelSpec{
 		c2 acquire ok grant=3 until=12
 		c1 lost grant=1 at=13
 		c1 acquire ok grant=1 until=25 at=17`, "valid"},
+	{"reentrant-mutex+released reentrant-mutex+released+read", "a failed release may have found the entry gone also if its client died meanwhile", named + `
+		c1' release grant=1
+		nemesis exit on=c1
+		c1 acquire
+		c2 acquire
+		c2 acquire ok grant=3
+		c1' release fail error=lost
+		c1 acquire ok grant=2`, "valid"},
+	{"lease lease+read", "a second loss is about more, also if it comes during an extend", `
+		c1 acquire grant=1
+		c1' acquire grant=2
+		c1' acquire ok grant=2
+		c1' lost
+		c1 acquire ok grant=1 until=70
+		c1' extend grant=2
+		c1' lost
+		c1' extend ok until=130 at=1`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
