@@ -58,7 +58,7 @@ judges by one model. If no model is named, ` + "`" + `owner-mutex` + "`" + ` jud
 - In all models except ` + "`" + `mutex` + "`" + `, a line that names a grant of another client has no effect on that grant. lockcheck ignores such a loss, and such a release or extend without an ok.
   With an ok it is a violation, because its client did not hold that grant.
 - A refused try shows nothing. With ` + "`" + `--strict-try` + "`" + ` a refusal means that the lock could not be granted; a try that failed with ` + "`" + `timeout` + "`" + ` or ` + "`" + `budget` + "`" + ` was not refused.
-  A store may keep a lease for longer than its holder believes, so an expired lease may still be the reason of a refusal.
+  A store may keep a lease for longer than its holder believes, so an expired lease may still be the reason of a refusal, until the next grant.
 - The verdict is unknown if nothing is violated, and the history can show nothing, all of its locks together:
   - no acquire is ok (for a register: no read or write is ok);
   - no grant has a token (models with tokens); for fenced-register, no access has one;
