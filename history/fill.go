@@ -140,7 +140,7 @@ func (f *filler) elsewhere(p *procState, e *Entry) {
 	})
 	for _, q := range f.present[p.client] {
 		asks := !given && q.asks(e.Lock)
-		if may := asks && q.open.grant == 0 || e.Grant == 0 && (asks || len(q.grants[e.Lock]) > 0); may && (q != p || q.mixed[e.Lock] > 0) {
+		if asks && q.open.grant == 0 || e.Grant == 0 && (asks || len(q.grants[e.Lock]) > 0) {
 			q.mix(e.Lock)
 			p.open.mixes = append(p.open.mixes, q)
 		}

@@ -173,13 +173,16 @@ func (j *Judge) restsOn(h *hold, asked []int32) bool {
 // in a reentrant lock the entry.
 func (j *Judge) missed(p *proc, pos int32) {
 	h := &j.holds[p.hold]
+	hand := j.hand(j.procs[h.proc].client, h.lock)
 	entry := j.model.rule.reentrant && p.means.left && !p.means.open
-	found := entry && j.drop(j.hand(j.procs[h.proc].client, h.lock), h.owner, none, p.call, pos)
-	switch {
-	case h.joint != 0: // its entry was already gone then
-		l := &j.losses[h.joint-1]
-		l.pos, l.least, h.end = min(l.pos, p.call), min(l.least, p.call), min(h.end, p.call)
-	case !found:
+	found := entry && j.drop(hand, h.owner, none, p.call, pos)
+	for _, n := range hand.unsure { // their entry was already gone then
+		if x := &j.holds[n]; x.joint != 0 && (n == p.hold || entry && x.owner == h.owner) {
+			l := &j.losses[x.joint-1]
+			l.pos, l.least, x.end = min(l.pos, p.call), min(l.least, p.call), min(x.end, p.call)
+		}
+	}
+	if h.joint == 0 && !found {
 		j.cease(p.hold, p.call)
 	}
 	if entry && !found {
@@ -191,7 +194,9 @@ func (j *Judge) missed(p *proc, pos int32) {
 // have rested on the same entry.
 func (j *Judge) vanish(id, pos int32) {
 	j.cease(id, pos)
-	j.takeAlong(id, pos)
+	if !j.holds[id].lost { // else its entry is gone already
+		j.takeAlong(id, pos)
+	}
 }
 
 // takeAlong notes that the owner's acquires without an answer may have used the entry of a
@@ -239,7 +244,7 @@ func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 			j.cease(n, from)
 			continue
 		}
-		h.lost = h.lost || from == pos // else a failed release only may have found it gone
+		h.lost = h.lost || from == pos && h.releasing == 0 // else a release may have been first, or only may have found it gone
 		if found = found || h.releasing == 0; joint {
 			j.doubted(n, from)
 			h.joint, joined = int32(len(j.losses))+1, true
@@ -255,7 +260,7 @@ func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 		h := &j.holds[n]
 		if has := h.known && h.mayBeLeft(); joint && h.owner == owner && h.uncertain() && h.joint == 0 && (joined || has && n != asks) {
 			j.vanish(n, from)
-			h.lost = h.lost || has && from == pos
+			h.lost = h.lost || has && from == pos && h.releasing == 0
 		}
 	}
 	if !joined {

@@ -2065,6 +2065,49 @@ var modelSpecs = []modelSpec{
 		c1' extend grant=2
 		c1' lost
 		c1' extend ok until=130 at=1`, "valid"},
+	{"reentrant-mutex+read reentrant-mutex", "a release without a name may be about an acquire whose grant a line shows only later", `
+		c1 acquire grant=1
+		c1 acquire info grant=1
+		c1' release
+		c1' valid grant=1
+		c1' release ok
+		c1' acquire
+		c1' acquire info
+		c1'' release
+		c1'' release ok
+		c2 acquire grant=8
+		c2 acquire ok grant=8`, "valid"},
+	{"reentrant-mutex+released", "a failed release may have found the entry gone, whatever deaths came before and after", `
+		c1 acquire
+		nemesis kill on=c1
+		c1' release
+		c2 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c2 acquire ok grant=2
+		c1 acquire ok grant=3
+		nemesis kill on=c1
+		c1' release fail error=not-held`, "valid"},
+	{"reentrant-mutex", "what was reported as lost takes nothing along a second time", `
+		c1 acquire
+		c2 acquire
+		nemesis exit on=c1
+		c1 acquire ok grant=1
+		c1 lost
+		c1 acquire
+		c1 lost
+		c2 acquire ok grant=2
+		c1 acquire ok grant=3`, `violated 8,9: c2 held the lock from line 8 on, and c1 was granted it in line 9.`},
+	{"reentrant-mutex", "a loss during a release of the grant does not make it lost for certain", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1' release
+		c1'' lost
+		c1 acquire
+		c1' lost grant=1
+		c1'' acquire
+		c1 acquire ok grant=2
+		c1'' acquire ok grant=4`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},

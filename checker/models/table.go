@@ -29,7 +29,7 @@ var table = [...]Model{
 	{
 		Name:   "mutex",
 		State:  "whether the lock is held",
-		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it, once for each grant. One that came before the answer to its acquire can end that grant only. If its grant may have ended before, a release with an ok may only confirm that, or free the lock.",
+		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it, once for each grant. One that came before the answer to its acquire, or if there is none, can end that grant only. If its grant may have ended before, a release with an ok may only confirm that, or free the lock.",
 		Source: "Knossos, model mutex",
 		Exact: "Acquires and releases have to alternate. If two are possible now, the one with the earlier completion is the more urgent. " +
 			"The judge delays each operation until its completion. If the lock is then in the wrong state, it first runs an operation of the other kind: the one with the earliest completion, or one without an answer if there is no other. " +
