@@ -14,9 +14,8 @@ import (
 //     acquire of its client, if its ok names that acquire.
 //   - After a release that was ok the grant's entries are gone, or a request removes
 //     them later, no matter whose (see unreleased).
-//   - If the header says that a release tells whether there was something to release: one
-//     that failed removed no entry of its grant, and one that was ok found one, unless a fault
-//     was in force meanwhile.
+//   - If the header says that a release tells whether there was something to release (see
+//     tells): one that was ok found an entry of its grant, and one that failed removed none.
 //   - An extend that was ok, and a renewal that the client reports, prolonged a grant
 //     that no other client had got meanwhile (see gap). This is judged from the lines
 //     of clients alone, whether or not the servers were observed.
@@ -66,16 +65,15 @@ func (s *stored) lie(id int32) *Witness {
 			return s.falseYes(o)
 		}
 	case o.verb == release && o.outcome == history.Fail && o.hold != none:
-		if s.took != nil && s.took[id] > 0 && int(s.took[id]) >= s.majority(s.holds[o.hold].stands) {
-			return s.falseRefusal(o)
+		h := &s.holds[o.hold]
+		if pos := s.removal(id, h); pos != none && s.tells(id, h) {
+			return s.falseRefusal(o, pos)
 		}
 	case o.verb == release && o.outcome == history.OK && o.hold != none:
 		h := &s.holds[o.hold]
 		made := h.stands
-		if s.took != nil {
-			if e := s.nothing(id, h); e != none {
-				return s.emptyRelease(o, e)
-			}
+		if e := s.nothing(o, h); e != none && s.removal(id, h) == none && s.tells(id, h) {
+			return s.emptyRelease(o, e)
 		}
 		if o.done < s.back[made] {
 			return nil

@@ -104,18 +104,13 @@ func (s *stored) emptyRelease(o *op, e int32) *Witness {
 	x := &s.entries[e]
 	ended := map[deed]string{removed: "was removed", takenOver: "was taken over", expired: "had expired", lost: "was lost"}[x.how]
 	return s.untrue(o, []int32{x.from, x.to, o.invoke, o.done}, "released", fmt.Sprintf(
-		"but the entry that %s made for it at %s %s at %s, so there was nothing to release", s.entry(x.from).Process, s.when(x.from), ended, s.when(x.to)))
+		"but the entry that %s made for it at %s %s at %s, so nothing of its own was left to release", s.entry(x.from).Process, s.when(x.from), ended, s.when(x.to)))
 }
 
-// falseRefusal returns the witness that a release failed although it removed the entry.
-func (s *stored) falseRefusal(o *op) *Witness {
-	for i := range s.acts {
-		if a := &s.acts[i]; a.deed == removed && a.by != none && &s.ops[a.by] == o {
-			return s.untrue(o, []int32{o.invoke, a.pos, o.done}, "did not release", fmt.Sprintf(
-				"but its request removed the entry at %s", s.when(a.pos)))
-		}
-	}
-	return nil
+// falseRefusal returns the witness that a release failed although it removed the entry at pos.
+func (s *stored) falseRefusal(o *op, pos int32) *Witness {
+	return s.untrue(o, []int32{o.invoke, pos, o.done}, "did not release", fmt.Sprintf(
+		"but its request removed the entry at %s", s.when(pos)))
 }
 
 func (s *stored) falseRelease(o *op, e int32) *Witness {

@@ -16,7 +16,7 @@ var releaseSpecs = []spec{
 		6 mysql lose of=c1 key=k text=session-over`, `violated 2,4,5,6: c1 was told at 4.000 s that it released the lock, but the entry that mysql made for it at 1.000 s was still there, and ended by itself at 6.000 s.`},
 	{"a release that said yes, and there was nothing to release", expiredTold + `
 		12 c1 release
-		13 c1 release ok`, `violated 2,4,5,6: c1 was told at 13.000 s that it released the lock, but the entry that redis made for it at 1.000 s had expired at 11.000 s, so there was nothing to release.`},
+		13 c1 release ok`, `violated 2,4,5,6: c1 was told at 13.000 s that it released the lock, but the entry that redis made for it at 1.000 s had expired at 11.000 s, so nothing of its own was left to release.`},
 	{"a release that says that there was nothing", expiredTold + `
 		12 c1 release
 		13 c1 release fail error=not-held`, "valid"},
@@ -34,6 +34,27 @@ var releaseSpecs = []spec{
 		12 redis grant of=c1 key=k
 		12 redis remove of=c1 by=c1 key=k
 		13 c1 release ok`, "valid"},
+	{"a release that removes an entry which had expired by then", expiredTold + `
+		12 c1 release
+		12 redis remove of=c1 by=c1 key=k
+		13 c1 release ok`, "valid"},
+	{"a release after a fault without an end, and one in which its answer may be lost", `
+		.tells` + keyed + `
+		3 c1 release
+		3 nemesis drop-reply id=1 on=c1
+		4 redis remove of=c1 by=c1 key=k
+		4 nemesis drop-reply-end id=1 on=c1 hits=1
+		5 c1 release fail error=not-held`, "valid"},
+	{"nested grants, of which the inner one took over the entry", `
+		.tells` + keyed + `
+		3 c1 acquire
+		3 redis takeover of=c1 by=c1 key=k
+		4 c1 acquire ok
+		5 c1 release grant=2
+		6 c1 release ok grant=2
+		7 c1 release grant=1
+		8 redis remove of=c1 by=c1 key=k
+		9 c1 release ok grant=1`, "valid"},
 	{"a second release, after one without an answer", `
 		.tells` + keyed + `
 		3 c1 release

@@ -144,9 +144,9 @@ func (d *defined) lie(head *history.Header) bool {
 			if x := d.find(e.Grant); x != nil && x.begin < d.invokeOf(pos) {
 				untrue = s.allGiven(x.stands, pos) && (s.keeps(x.stands, pos, lease+lease/10) || s.outstays(x, pos))
 			}
-			untrue = untrue || head.ReleaseTells && s.foundNothing(pos)
+			untrue = untrue || head.ReleaseTells && s.tells(pos) && !s.removed(pos) && s.foundNothing(pos)
 		case "release fail":
-			untrue = head.ReleaseTells && s.removed(pos) > 0 && s.removed(pos) >= s.servers(pos)
+			untrue = head.ReleaseTells && s.tells(pos) && s.removed(pos)
 		case "extend ok":
 			if x := d.find(e.Grant); x != nil {
 				untrue = d.wentToAnother(x, d.invokeOf(pos), lease)
@@ -215,13 +215,22 @@ func (s *store) outstays(x *definedHold, pos int) bool {
 	return there > 0 && there >= len(servers)
 }
 
-// foundNothing reports whether the release that ended at pos is the first of its grant, and
-// all entries of the grant had ended before it, and none came until it ended.
-func (s *store) foundNothing(pos int) bool {
+// tells reports whether the answer to the release that ended at pos has to say whether there
+// was something to release.
+func (s *store) tells(pos int) bool {
 	x, invoke := s.find(s.entries[pos].Grant), s.invokeOf(pos)
-	if x == nil || x.begin > invoke || x.released != invoke || s.removed(pos) > 0 || s.disturbed(invoke, pos) {
+	if x == nil || x.released != invoke || x.end != invoke || s.disturbed(invoke, pos) {
 		return false
 	}
+	return !slices.ContainsFunc(s.holds, func(y *definedHold) bool {
+		return y != x && (y.nest == x.nest || y.stands == x.stands && (y.begin < pos || x.stands != x.invoke))
+	})
+}
+
+// foundNothing reports whether all entries of the grant of the release that ended at pos had
+// ended before it, and none came until it ended.
+func (s *store) foundNothing(pos int) bool {
+	x, invoke := s.find(s.entries[pos].Grant), s.invokeOf(pos)
 	was := false
 	for _, y := range s.stays {
 		switch {
@@ -249,26 +258,22 @@ func (d *defined) disturbed(from, to int) bool {
 	return false
 }
 
-// removed returns how many entries of its grant the release that ended at pos removed.
-func (s *store) removed(pos int) (n int) {
+// removed reports whether the release that ended at pos removed the entry of its grant on
+// every server that had one.
+func (s *store) removed(pos int) bool {
 	x, invoke := s.find(s.entries[pos].Grant), s.invokeOf(pos)
-	for i := range s.entries {
-		if e := &s.entries[i]; x != nil && e.F == history.Remove && s.at(e.By) == invoke && s.asked(s.at(e.Op)) == x.stands {
-			n++
-		}
-	}
-	return n
-}
-
-// servers returns on how many servers the grant of the release that ended at pos had entries.
-func (s *store) servers(pos int) int {
-	x, names := s.find(s.entries[pos].Grant), map[string]bool{}
+	had, has := map[string]bool{}, map[string]bool{}
 	for _, y := range s.stays {
-		if y.acquire == x.stands {
-			names[y.server] = true
+		if x != nil && y.acquire == x.stands {
+			had[y.server] = true
 		}
 	}
-	return len(names)
+	for i := range s.entries[:pos] {
+		if e := &s.entries[i]; x != nil && e.F == history.Remove && s.at(e.By) == invoke && s.asked(s.at(e.Op)) == x.stands {
+			has[e.Process.Name] = true
+		}
+	}
+	return len(has) > 0 && len(has) >= len(had)
 }
 
 // wentToAnother reports whether another client was granted the lock after x, and

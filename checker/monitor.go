@@ -119,8 +119,9 @@ type call struct {
 	floor    token // the largest token that was out when it was invoked
 	shared   bool  // the grant of another acquire stands on its entry
 
-	found bool // of a release: an entry of its grant was there at its invoke, or its ok is not judged
-	took  bool // of a release: its request removed an entry of its grant
+	told  bool // of a release: its answer has to say whether there was something to release
+	found bool // of such a release: an entry of its grant was there at its invoke, or none ever was
+	took  bool // of such a release: its request removed an entry of its grant
 
 	unsettled bool        // a write that may still reach the resource
 	basis     history.Opt // of a write: what its section had learnt before its invoke

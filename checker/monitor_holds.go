@@ -95,14 +95,22 @@ func (m *Monitor) judgesRelease(s *section) bool {
 	return m.undecided&inAnswers != 0 && m.lease > 0 && s.giving != gaveUp
 }
 
-// asks reports whether s is being released, and an answer would not be true: yes, if there is
-// nothing to release, or no, after its removal.
+// asks reports whether s is being released, and the answer has to tell what there was to
+// release.
 func (m *Monitor) asks(s *section) bool {
-	if !m.tells || m.undecided&inAnswers == 0 || s.giving != gives || m.clients[s.client].dead || m.clients[s.client].open == none {
-		return false
+	id := m.clients[s.client].open
+	return m.undecided&inAnswers != 0 && s.giving == gives && id != none && m.calls[id].told && &m.sections[m.calls[id].section] == s
+}
+
+// single reports whether no other grant is nested with s.
+func (m *Monitor) single(s *section) bool {
+	n := 0
+	for i := range m.sections {
+		if m.sections[i].nest == s.nest {
+			n++
+		}
 	}
-	o := &m.calls[m.clients[s.client].open]
-	return o.took || !o.found && m.entry(s).came < o.pos
+	return n == 1
 }
 
 // matters reports whether a later verdict can depend on s.

@@ -55,9 +55,10 @@ func (m *Monitor) invoke(id int32, e *history.Entry) {
 		s := &m.sections[o.section]
 		switch {
 		case v == release:
-			s.close(m.pos)
 			a := m.entry(s)
-			o.found = s.giving != keeps || a.present || a.came == 0 || m.disturbed > 0 // only the first release is judged
+			o.told = m.tells && s.giving == keeps && s.end == 0 && m.disturbed == 0 && m.single(s)
+			o.found = a.present || a.came == 0
+			s.close(m.pos)
 			if s.giving == keeps {
 				s.giving = gives
 			}
@@ -73,11 +74,13 @@ func (m *Monitor) invoke(id int32, e *history.Entry) {
 
 // lies reports whether the answer to a release says what is not so.
 func (m *Monitor) lies(o *call, answer history.Type) bool {
-	switch answer {
-	case history.OK:
-		return m.tells && !o.found && m.entry(&m.sections[o.section]).came < o.pos
-	case history.Fail:
-		return m.tells && o.took
+	a := m.entry(&m.sections[o.section])
+	switch {
+	case !o.told || a.shared:
+	case answer == history.OK:
+		return !o.found && !o.took && a.came < o.pos
+	case answer == history.Fail:
+		return o.took
 	}
 	return false
 }

@@ -208,18 +208,18 @@ func (m *Monitor) nemesis(e *history.Entry) {
 	}
 }
 
-// disturb counts the faults in force. While one is, a request may get no answer: then it is
-// not known what a release found.
+// disturb counts the faults in force, but for deaths. While there is one, a request may get no
+// answer, so the answer to a release need not tell.
 func (m *Monitor) disturb(f string, ends bool) {
 	switch {
 	case f == history.Ended, f == history.Budget, f == history.Exit, kindOf(f).ends():
 	case ends:
-		m.disturbed--
+		m.disturbed = max(0, m.disturbed-1)
 	default:
 		m.disturbed++
 		for i := range m.clients {
 			if id := m.clients[i].open; id != none {
-				m.calls[id].found = true
+				m.calls[id].told = false
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func (m *Monitor) AppendState(b []byte, now time.Duration) []byte {
 		return b
 	}
 	if m.tells && m.undecided&inAnswers != 0 {
-		b = append(b, flag(m.disturbed > 0, 0))
+		b = binary.AppendUvarint(b, uint64(m.disturbed))
 	}
 	for _, id := range m.order {
 		b = m.appendClient(b, id, now)
@@ -123,7 +123,8 @@ func (m *Monitor) appendSection(b []byte, s *section, now time.Duration, returns
 	}
 	c := &m.clients[s.client]
 	own := open && s.proc == c.proc
-	b = append(b, flag(open, 0)|flag(own, 1)|flag(present, 2)|flag(outstays, 3)|flag(own && c.retired, 4))
+	b = append(b, flag(open, 0)|flag(own, 1)|flag(present, 2)|flag(outstays, 3)|flag(own && c.retired, 4)|
+		flag(m.tells && m.undecided&inAnswers != 0 && s.giving == keeps && m.entry(s).came != 0, 5))
 	present = present || returns
 	// stays: its release may still be ok although no request removes the entry. The
 	// entry's time is checked when another acquire takes it over.
@@ -147,7 +148,8 @@ func (m *Monitor) appendSection(b []byte, s *section, now time.Duration, returns
 		}
 	}
 	if m.asks(s) {
-		b = append(b, 'r', flag(m.calls[c.open].took, 0))
+		o := &m.calls[c.open]
+		b = append(b, 'r', flag(o.found || m.entry(s).came > o.pos, 0)|flag(o.took, 1))
 	}
 	return m.appendBasis(b, s)
 }

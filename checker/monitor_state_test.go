@@ -97,6 +97,53 @@ func TestStatesDifferWhereVerdictsWill(t *testing.T) {
 			`15 nemesis ended`,
 		},
 		{
+			"whether a release removed its entry", Answers,
+			".tells" + held + `
+			3 c1 release
+			4 redis-1 remove of=c1 by=c1`,
+			".tells" + held + `
+			3 c1 release
+			4 redis-1 expire of=c1`,
+			`5 c1 release fail error=not-held`,
+		},
+		{
+			"whether there was an entry when it was released", Answers,
+			".tells" + held + `
+			3 c1 release
+			4 redis-1 expire of=c1`,
+			".tells" + held + `
+			3 redis-1 expire of=c1
+			4 c1 release`,
+			`5 c1 release ok`,
+		},
+		{
+			"whether there ever was an entry", Answers,
+			`.tells
+			0 c1 acquire
+			1 redis-1 prolong of=c1 by=c1
+			2 c1 acquire ok until=12`,
+			`.tells
+			0 c1 acquire
+			1 redis-1 grant of=c1 by=c1
+			2 c1 acquire ok until=12
+			2 redis-1 lose of=c1`,
+			`3 c1 release
+			4 c1 release ok`,
+		},
+		{
+			"how many faults are in force", Answers,
+			".tells" + held + `
+			3 nemesis entry-lost id=1 on=redis-1
+			3 redis-1 lose of=c1
+			3 nemesis pause id=2 on=c2`,
+			".tells" + held + `
+			3 redis-1 lose of=c1
+			3 nemesis pause id=2 on=c2`,
+			`4 nemesis pause-end id=2 on=c2
+			5 c1 release
+			6 c1 release ok`,
+		},
+		{
 			"which tokens were out when one asked", Fencing,
 			`0 c2 acquire` + held,
 			held + `

@@ -1,6 +1,10 @@
 package checker
 
-import "iter"
+import (
+	"iter"
+	"slices"
+	"sort"
+)
 
 // stored is the entries in the stores, with their times.
 type stored struct {
@@ -13,7 +17,6 @@ type stored struct {
 	// blind is how many entries each release removed on replaced servers: the
 	// server's reply was true for its own copies.
 	blind map[int32]int
-	took  []int32 // by release: how many entries of its grant it removed; nil: a release does not tell
 }
 
 func (t *timeline) stored() stored {
@@ -31,9 +34,6 @@ func (t *timeline) stored() stored {
 	}
 	for i := range t.holds {
 		s.stand(&t.holds[i])
-	}
-	if t.head.ReleaseTells {
-		s.took = t.scratch.zeros(len(t.ops))
 	}
 	promotions := t.promotions
 	for i := range t.acts {
@@ -97,10 +97,7 @@ func (s *stored) take(a *act) {
 		if a.by != a.made {
 			s.put(a.by, a.pos)
 		}
-	case removed:
-		s.leave(a)
-		s.release(a)
-	case expired, lost:
+	case removed, expired, lost:
 		s.leave(a)
 	}
 }
@@ -144,16 +141,6 @@ func (s *stored) remove(a *act) {
 	}
 }
 
-// release notes that a release removed an entry of its own grant.
-func (s *stored) release(a *act) {
-	if s.took == nil || a.by == none || s.ops[a.by].verb != release {
-		return
-	}
-	if h := s.ops[a.by].hold; h != none && s.holds[h].stands == s.asked(a.made) {
-		s.took[a.by]++
-	}
-}
-
 // staysOf returns the entries of acquire op, the last one first.
 func (s *stored) staysOf(op int32) iter.Seq2[int32, *stay] {
 	return func(yield func(int32, *stay) bool) {
@@ -194,15 +181,27 @@ func (s *stored) had(op, pos int32) (id int32, was bool) {
 	return s.there(op, pos), was
 }
 
-// nothing returns the last entry of the grant h if release id, its first, can have found
-// none: the entries had all ended before its invoke, and none came until its answer. Else
-// it returns none. So it does if a fault was in force meanwhile: a request without an answer
-// may have removed the entry, for all that the client knew.
-func (s *stored) nothing(id int32, h *hold) (last int32) {
+// tells reports whether the answer of release id to the holder of h has to say whether there
+// was something to release. A request without an answer may have removed the entry, for all
+// that the client knew: so no fault may be in force meanwhile, but those that end a client, and
+// h must not have ended before. If it shares its entries with other grants, or a replica was
+// promoted, it is not clear which entry the answer is about.
+func (s *stored) tells(id int32, h *hold) bool {
 	o := &s.ops[id]
-	if last = none; o.invoke != h.released || s.took[id] > 0 {
-		return none
-	}
+	return s.head.ReleaseTells && o.invoke == h.released && o.invoke == h.end && len(s.promotions) == 0 &&
+		s.alone(h, o.done) && s.disturbances().after(o.invoke) >= o.done
+}
+
+// alone reports whether no other grant stands on the entries of h by pos, or is nested with it.
+func (s *stored) alone(h *hold, pos int32) bool {
+	nested := func(x hold) bool { return x.nest == h.nest && x.op != h.op }
+	return s.shared[h.stands] > pos && !slices.ContainsFunc(s.holds, nested)
+}
+
+// nothing returns the last entry of the grant h if they had all ended before the invoke of o,
+// its release, and none came until the answer; else none.
+func (s *stored) nothing(o *op, h *hold) (last int32) {
+	last = none
 	for i, x := range s.staysOf(h.stands) {
 		switch {
 		case x.from > o.done:
@@ -212,10 +211,27 @@ func (s *stored) nothing(id int32, h *hold) (last int32) {
 			last = i
 		}
 	}
-	if last != none && s.disturbances().after(o.invoke) < o.done {
+	return last
+}
+
+// removal returns the line in which the release id removed an entry of its grant, on a
+// majority of servers if there are several; else none.
+func (s *stored) removal(id int32, h *hold) (pos int32) {
+	o, servers := &s.ops[id], []string(nil)
+	pos = none
+	first := sort.Search(len(s.acts), func(i int) bool { return s.acts[i].pos > o.invoke })
+	for _, a := range s.acts[first:] {
+		if a.pos > o.done {
+			break
+		}
+		if name := s.entry(a.pos).Process.Name; a.deed == removed && a.by == id && s.asked(a.made) == h.stands && !slices.Contains(servers, name) {
+			pos, servers = a.pos, append(servers, name)
+		}
+	}
+	if len(servers) < s.majority(h.stands) {
 		return none
 	}
-	return last
+	return pos
 }
 
 // granted reports whether a server had granted acquire op before pos.
