@@ -270,6 +270,16 @@ func TestDecodeSaysWhichLineIsWrongAndWhy(t *testing.T) {
 			good + `{"process":1,"type":"ok","f":"acquire"}` + "\n" + `{"process":2,"type":"invoke","f":"try"}` + "\n" + `{"process":2,"type":"ok","f":"try","grant":1}` + "\n",
 			"file.jsonl:4: grant 1 already belongs to the acquire at index 2: give each acquire a grant of its own, or none to any of them",
 		},
+		{
+			"two acquires with one name",
+			`{"process":1,"type":"invoke","f":"acquire","grant":7}` + "\n" + `{"process":1,"type":"ok","f":"acquire"}` + "\n" + `{"process":2,"type":"invoke","f":"try","grant":7}` + "\n",
+			"file.jsonl:3: grant 7 already belongs to the acquire at index 1: give each acquire a grant of its own, or none to any of them",
+		},
+		{
+			"two open acquires with one name",
+			`{"process":1,"type":"invoke","f":"acquire","grant":7}` + "\n" + `{"process":2,"type":"invoke","f":"acquire"}` + "\n" + `{"process":2,"type":"ok","f":"acquire","grant":7}` + "\n",
+			"file.jsonl:3: grant 7 already belongs to the acquire at index 1: give each acquire a grant of its own, or none to any of them",
+		},
 		{"no UTF-8", good + `{"process":1,"type":"ok","f":"acquire","lock":"` + "\xff" + `"}` + "\n", "file.jsonl:2: not UTF-8: byte 0xff at column 48"},
 		{"a header that is no UTF-8", `{"lockcheck":1,"lock":"` + "\xff" + `"}` + "\n", "file.jsonl:1: not UTF-8: byte 0xff at column 24"},
 		{"a line that is too long", good + `{"text":"` + strings.Repeat("x", 1<<20) + `"}` + "\n", "file.jsonl:2: the line is longer than 1 MiB: is this a history?"},

@@ -16,7 +16,8 @@ type filler struct {
 	retired map[string]*procState   // by client: the process that ended with info, until the client goes on
 	present map[string][]*procState // by client: its processes, but not those that another one continues
 	fresh   int                     // the largest grant so far
-	given   grantIndex              // grants of acquires: the index of the line that named them first
+	given   grantIndex              // grants of acquires that did not fail: the index of the line that named them first
+	named   map[int]int             // the same, of open acquires
 	away    map[int]int             // by grant: how many processes without it are releasing it
 }
 
@@ -62,9 +63,13 @@ func (f *filler) entry(e *Entry, given Given) error {
 	case Invoke:
 		asks := e.F == Acquire || e.F == Try
 		if p.invoke(e); asks && e.Grant != 0 {
-			if err := f.give(e); err != nil {
-				return err
+			if by, used := f.owner(e.Grant); used {
+				return twice(e.Grant, by)
 			}
+			if f.named == nil {
+				f.named = map[int]int{}
+			}
+			f.named[e.Grant], f.fresh = e.Index, max(f.fresh, e.Grant)
 		}
 		if e.F == Release && !p.has(e.Lock, e.Grant) {
 			f.elsewhere(p, e)
@@ -121,11 +126,28 @@ func (f *filler) leave(p *procState) {
 	f.present[p.client] = slices.DeleteFunc(f.present[p.client], func(q *procState) bool { return q == p })
 }
 
-// give notes the grant of an acquire, which no other may have.
-func (f *filler) give(e *Entry) error {
-	if by, used := f.given.add(e.Grant, e.Index); used {
-		return fmt.Errorf("grant %d already belongs to the acquire at index %d: give each acquire a grant of its own, or none to any of them", e.Grant, by)
+// owner returns the index of the line that named a grant for its acquire.
+func (f *filler) owner(grant int) (index int, used bool) {
+	if index, used = f.named[grant]; used {
+		return index, true
 	}
+	return f.given.index(grant)
+}
+
+func twice(grant, by int) error {
+	return fmt.Errorf("grant %d already belongs to the acquire at index %d: give each acquire a grant of its own, or none to any of them", grant, by)
+}
+
+// give notes the grant of an acquire that did not fail, which no other may have. asked is the
+// name that its invoke gave, or 0.
+func (f *filler) give(e *Entry, asked int) error {
+	by := e.Index
+	if e.Grant == asked {
+		by = f.named[asked]
+	} else if by, used := f.owner(e.Grant); used {
+		return twice(e.Grant, by)
+	}
+	f.given.add(e.Grant, by)
 	f.fresh = max(f.fresh, e.Grant)
 	return nil
 }
@@ -145,7 +167,7 @@ func (f *filler) elsewhere(p *procState, e *Entry) {
 			p.open.mixes = append(p.open.mixes, q)
 		}
 	}
-	if _, used := f.given.index(e.Grant); used || e.Grant != 0 && len(p.open.mixes) > 0 {
+	if _, used := f.owner(e.Grant); used || e.Grant != 0 && len(p.open.mixes) > 0 {
 		if f.away == nil {
 			f.away = map[int]int{}
 		}
@@ -212,7 +234,11 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		}
 		f.retired[p.client] = p
 	}
-	if e.Type == Fail || (e.F != Acquire && e.F != Try) {
+	if e.F != Acquire && e.F != Try {
+		return nil
+	}
+	defer delete(f.named, asked)
+	if e.Type == Fail {
 		return nil
 	}
 	if e.Type == Info && e.Grant == 0 {
@@ -225,10 +251,8 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	if e.Grant == 0 {
 		e.Grant = f.fresh + 1
 	}
-	if e.Grant != asked {
-		if err := f.give(e); err != nil {
-			return err
-		}
+	if err := f.give(e, asked); err != nil {
+		return err
 	}
 	if p.open.over {
 		return nil

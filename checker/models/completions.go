@@ -108,7 +108,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 			hand.freed = append(hand.freed, p.hold)
 		}
 	case e.Type == history.Fail && effect:
-		j.missed(p, pos)
+		j.failRelease(p, pos)
 	case effect && e.Type != history.Fail:
 		h.unanswered = h.unanswered || !p.means.open
 		j.over(p.hold, p.call)

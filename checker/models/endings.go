@@ -105,7 +105,7 @@ func (j *Judge) lose(m meaning, id, l, pos int32, again bool) {
 	if p := &j.procs[id]; (p.f == history.Acquire || p.f == history.Try) && (p.hold != m.hold || p.hold != none && !j.holds[p.hold].named) {
 		asks = p.hold
 	}
-	about := m.named || j.misses(hand, owner, asks, again)
+	about := m.named || j.reportLoss(hand, owner, asks, again)
 	if m.named && m.hold != none {
 		j.holds[m.hold].reported = true
 	}
@@ -131,10 +131,10 @@ func (j *Judge) lose(m meaning, id, l, pos int32, again bool) {
 	}
 }
 
-// misses notes that an owner reports the loss of all that it has got and not released. It
+// reportLoss notes that an owner reports the loss of all that it has got and not released. It
 // returns false if there is nothing of this that it has not reported as lost before, or,
 // with again, nothing at all. It leaves out the hold that its process asks for.
-func (j *Judge) misses(hand *hand, owner, asks int32, again bool) (found bool) {
+func (j *Judge) reportLoss(hand *hand, owner, asks int32, again bool) (found bool) {
 	for _, list := range [][]int32{hand.sure, hand.unsure} {
 		for _, id := range list {
 			if h := &j.holds[id]; h.owner == owner && id != asks && h.known && h.gone == never && !h.unanswered && !h.void {
@@ -169,9 +169,9 @@ func (j *Judge) restsOn(h *hold, asked []int32) bool {
 	return j.model.rule.reentrant && slices.ContainsFunc(asked, func(a int32) bool { return j.holds[a].owner == h.owner })
 }
 
-// missed notes that a release of p, which failed at pos, may have found its hold gone, and
+// failRelease notes that a release of p, which failed at pos, may have found its hold gone, and
 // in a reentrant lock the entry.
-func (j *Judge) missed(p *proc, pos int32) {
+func (j *Judge) failRelease(p *proc, pos int32) {
 	h := &j.holds[p.hold]
 	hand := j.hand(j.procs[h.proc].client, h.lock)
 	entry := j.model.rule.reentrant && p.means.left && !p.means.open

@@ -26,7 +26,7 @@ type Judge struct {
 	pauses history.Pauses
 	kills  history.Kills
 	began  map[int32]int32    // by the position of a kill: the number of holds before it
-	ceased map[int32][2]int32 // of a mutex without owners: where a loss or a death may first have ended a hold, up to the answer of its acquire and after it
+	ceased map[int32][2]int32 // of a mutex without owners: where a loss or a death may have ended a hold first: up to the answer of its acquire, and after that
 
 	kept    []numbered // entries of a short history
 	room    int        // how many entries may be kept
