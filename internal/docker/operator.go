@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -136,9 +137,10 @@ func (s *mysqld) tamper(ctx context.Context, how faults.Tampering, nth int) erro
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
 	var err error
-	if session != 0 {
+	switch {
+	case session != 0 && how == faults.Removal:
 		err = s.kill(ctx, session)
-	} else {
+	case session == 0:
 		means := mysql.Frees
 		if how == faults.Overwriting {
 			means = mysql.Grants
@@ -177,7 +179,7 @@ func (r *rows) nth(nth int) (name string, session int64, of audited, ok bool) {
 }
 
 // tamperRow deletes the present row of a lock or changes its owner, on a connection that
-// sends learns before. A row that replaces it meanwhile stays.
+// sends learns before. A row that replaces it meanwhile stays, and so does another owner.
 func (s *mysqld) tamperRow(ctx context.Context, how faults.Tampering, of audited, lock string, sends func(session int64)) error {
 	found, err := rowsNow(ctx, s.db, of)
 	row, there := found[lock]
@@ -194,15 +196,17 @@ func (s *mysqld) tamperRow(ctx context.Context, how faults.Tampering, of audited
 		return err
 	}
 	sends(session)
-	statement, args := "DELETE FROM "+of.name(), []any{lock, row.ID}
+	statement, same, args := "DELETE FROM "+of.name(), "", []any{lock, row.ID}
 	if how == faults.Overwriting {
-		columns, row := row.Rename(env.OperatorsValue)
-		column, value := "owner", row.Owner.S
+		was := row
+		columns, row := was.Rename(env.OperatorsValue)
+		column, value, old := of.column("", "owner"), row.Owner, was.Owner
 		if columns == mysql.Queue {
-			column, value = "fair_queue", row.Queue.S
+			column, value, old = of.column("", "fair_queue"), row.Queue, was.Queue
 		}
-		statement, args = fmt.Sprintf("UPDATE %s SET %s = ?", of.name(), of.column("", column)), []any{value, lock, row.ID}
+		statement = fmt.Sprintf("UPDATE %s SET %s = ?", of.name(), column)
+		same, args = " AND "+column+" <=> ?", []any{value.S, lock, row.ID, sql.NullString{String: old.S, Valid: old.Valid}}
 	}
-	_, err = conn.ExecContext(ctx, fmt.Sprintf("%s WHERE %s = ? AND %s = ?", statement, of.column("", "resource"), of.column("", "id")), args...)
+	_, err = conn.ExecContext(ctx, fmt.Sprintf("%s WHERE %s = ? AND %s = ?%s", statement, of.column("", "resource"), of.column("", "id"), same), args...)
 	return err
 }

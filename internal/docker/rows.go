@@ -155,10 +155,10 @@ func (r *rows) change(l auditLine) {
 		r.makers[*l.after] = now
 	}
 	switch kind {
-	case mysql.Created:
-		r.report(history.Granted, lock, now, by)
-	case mysql.TakenOver:
-		r.report(history.Takeover, lock, was, by)
+	case mysql.Created, mysql.TakenOver:
+		if kind == mysql.TakenOver {
+			r.report(history.Takeover, lock, was, by)
+		}
 		if by != operator {
 			r.report(history.Granted, lock, now, by)
 		}

@@ -72,8 +72,9 @@ func (v *view) await(stop <-chan struct{}, limit <-chan time.Time, so func() boo
 	}
 }
 
-// event passes an event of an entry to the observer. op and by are 0 or operator without an operation of a client, and
-// text is "" or history.SessionOver. The caller holds mu, which keeps events in order.
+// event passes an event of an entry to the observer. op and by are 0 or operator if they are
+// no operation of a client; text is "" or history.SessionOver. The caller holds mu, which
+// keeps events in order.
 func (v *view) event(server, f, lock, key string, op, by int64, text string) {
 	e := history.Entry{
 		Process: history.Process{Name: server}, Type: history.Event, F: f,
