@@ -136,7 +136,9 @@ func (p *plot) falseRelease(o *op, witness []int) bool {
 	if o.outcome == history.Fail {
 		return p.falseRefusal(o)
 	}
-	if i := slices.IndexFunc(o.grant.op.stays, func(s *stay) bool { return s.to < o.invoke && slices.Contains(witness, s.to) }); i >= 0 {
+	if i := slices.IndexFunc(o.grant.op.stays, func(s *stay) bool {
+		return s.to < o.invoke && slices.Contains(witness, s.to) && slices.Contains(witness, s.from)
+	}); i >= 0 {
 		return p.emptyRelease(o, o.grant.op.stays[i])
 	}
 	s := o.grant.op.left(func(s *stay) bool { return s.to == none || slices.Contains(witness, s.to) })

@@ -77,7 +77,6 @@ var mysqlLocks = []Lock{
 		Lease:   LeaseSession,
 		Store:   StoreMySQL,
 		Options: []string{"token", "row=absent", "autocommit", "read-committed"},
-		Tells:   true,
 		New:     mysqlLock(mysqllocks.NewForUpdate),
 	},
 }

@@ -306,7 +306,7 @@ func TestSearchesStaySmall(t *testing.T) {
 		clients     int
 		most        int
 	}{
-		{"redis-set-lua", "pause", 3, 100_000}, // what its releases removed is a part of the state
+		{"redis-set-lua", "pause", 3, 100_000},      // what its releases removed is a part of the state
 		{"redis-setnx-expire", "delay", 3, 220_000}, // it reads a clock, and writes no date
 		{"redis-setnx-getset", "delay", 2, 40_000},
 		{"redis-setnx-getset", "restart", 2, 20_000},
