@@ -81,7 +81,7 @@ func (f *filler) entry(e *Entry, given Given) error {
 			if p.open.f != Release { // else the grant may be released already
 				e.Grant = p.onlyGrant(e.Lock, f.away, true)
 			}
-		default:
+		case !p.open.shown || !p.asks(e.Lock): // else the last grant that it has got is the one that it asks for
 			e.Grant = p.innermostGrant(e.Lock)
 		}
 		switch e.F {

@@ -258,7 +258,7 @@ func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 	}
 	for _, n := range hand.unsure { // uncertain holds may have rested on the entry, too
 		h := &j.holds[n]
-		if has := h.known && h.mayBeLeft(); joint && h.owner == owner && h.uncertain() && h.joint == 0 && (joined || has && n != asks) {
+		if has := h.known && h.mayBeLeft(); joint && h.owner == owner && h.uncertain() && (joined && h.joint == 0 || has && n != asks) {
 			j.vanish(n, from)
 			h.lost = h.lost || has && from == pos && h.releasing == 0
 		}

@@ -2108,6 +2108,23 @@ var modelSpecs = []modelSpec{
 		c1'' acquire
 		c1 acquire ok grant=2
 		c1'' acquire ok grant=4`, "valid"},
+	{"lease+read", "nor does it mean an older grant than the one that is shown and not yet answered", `
+		c1 acquire grant=1 at=3
+		c1 acquire ok grant=1 at=3
+		c1 acquire grant=3 at=7
+		c1' valid grant=3 until=9
+		c1 valid until=9`, "valid"},
+	{"reentrant-fenced-mutex", "a death during an acquire does not make what it got lost for certain", `
+		c1 acquire
+		c1 acquire ok grant=1 token=1
+		c1 acquire
+		nemesis kill on=c1
+		c1 acquire ok grant=2 token=1
+		c1 acquire
+		c1 lost
+		c1 acquire ok grant=3 token=2
+		c1 acquire
+		c1 acquire ok grant=4 token=3`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
