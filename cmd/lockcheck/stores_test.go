@@ -37,18 +37,18 @@ func TestWorkersForEveryStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range []struct{ store, lock, fault, promise string }{
-		{"redlock", "redlock", "pause", "liveness"},
-		{"sentinel", "redis-set-lua", "pause", "liveness"},
-		{"zookeeper", "zk-recipe", "session-expiry", "liveness"},
-		{"mysql", "mysql-get-lock", "session-expiry", "liveness"},
+	for _, tt := range []struct{ store, lock, fault, lease, promise string }{
+		{"redlock", "redlock", "pause", "5s", "liveness"}, // it gives a node T/40 for an answer
+		{"sentinel", "redis-set-lua", "pause", "2s", "liveness"},
+		{"zookeeper", "zk-recipe", "session-expiry", "2s", "liveness"},
+		{"mysql", "mysql-get-lock", "session-expiry", "2s", "liveness"},
 	} {
 		t.Run(tt.store, func(t *testing.T) {
 			t.Parallel()
 			out := t.TempDir()
 			judged := fmt.Sprintf("%-16s valid", tt.promise)
 			command(t, lockcheck, "run", "--on", "docker", "--worker", self+" "+storeWorker+" "+tt.lock, "--store", tt.store,
-				"--fault", tt.fault, "--faults", "1", "--clients", "3", "--acquires", "8", "--lease", "2s", "--promise", tt.promise, "--out", out).
+				"--fault", tt.fault, "--faults", "1", "--clients", "3", "--acquires", "8", "--lease", tt.lease, "--promise", tt.promise, "--out", out).
 				wants(t, held, "the lock was granted", judged)
 			plans, err := filepath.Glob(filepath.Join(out, "*", scheduleFile))
 			if err != nil || len(plans) != 1 {
