@@ -125,6 +125,9 @@ func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 		}
 		j.lose(m, id, j.lock(e.Lock), pos, false)
 	case history.Valid:
+		if j.model.kind == anonymous { // it says nothing there
+			return
+		}
 		m := j.held(e, id)
 		if m.hold == none || j.voided(m.hold) {
 			return

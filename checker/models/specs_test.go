@@ -2125,6 +2125,18 @@ var modelSpecs = []modelSpec{
 		c1 acquire ok grant=3 token=2
 		c1 acquire
 		c1 acquire ok grant=4 token=3`, "valid"},
+	{"mutex", "a line valid does not say which grant was lost", `
+		c1 acquire
+		c1' valid
+		c2 acquire
+		c2 acquire ok
+		c1' acquire
+		c1 acquire info
+		c2' release
+		c1' acquire ok
+		c1'' lost
+		c1' acquire
+		c1' acquire ok`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
