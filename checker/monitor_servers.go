@@ -146,6 +146,9 @@ func (m *Monitor) access(e *history.Entry) {
 		if e.F == history.Write && basis.Set && e.Was.Set && basis.V != e.Was.V {
 			m.convict(inResource)
 		}
+		if o := m.find(e.By); o != none {
+			m.calls[o].basis = e.Value // a request may be applied twice
+		}
 		if since >= s.learnt {
 			s.basis, s.learnt = e.Value, since
 		}

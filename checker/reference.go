@@ -228,7 +228,7 @@ func (l *lines) registerOps() (ops []porcupine.Operation) {
 				since = int32(a.by.done)
 			}
 			list := known[a.claim.root]
-			n := sort.Search(len(list), func(i int) bool { return list[i].since >= since })
+			n := sort.Search(len(list), func(i int) bool { return list[i].since > since }) // a request may be applied twice
 			if n > 0 {
 				in.what, in.from = replaceStep, list[n-1].value
 			}

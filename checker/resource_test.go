@@ -23,6 +23,11 @@ var resourceSpecs = []spec{
 		4 c2 write value=2
 		4 resource write by=c2 value=2 was=1
 		4 c2 write ok`, "valid"},
+	{"a write that is applied twice", readFirst + `
+		3 c1 write value=1
+		3 resource write by=c1 value=1 was=0
+		4 resource write by=c1 value=1 was=1
+		4 c1 write ok`, "valid"},
 	{"on real servers the machine stood still before a lost update", ".on docker" + readFirst + `
 		9 nemesis stall for=5
 		9 c2 write value=18
