@@ -14,8 +14,8 @@ import (
 //     acquire of its client, if its ok names that acquire.
 //   - After a release that was ok the grant's entries are gone, or a request removes
 //     them later, no matter whose (see unreleased).
-//   - If the header says that a release tells whether there was something to release (see
-//     tells): one that was ok found an entry of its grant, and one that failed removed none.
+//   - If the lock's releases compare (see tells): a release that was ok found an entry of
+//     its grant, and one that failed removed none.
 //   - An extend that was ok, and a renewal that the client reports, prolonged a grant
 //     that no other client had got meanwhile (see gap). This is judged from the lines
 //     of clients alone, whether or not the servers were observed.

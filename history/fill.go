@@ -154,8 +154,8 @@ func (f *filler) give(e *Entry, asked int) error {
 
 // elsewhere notes that p invokes the release of a grant that it has not got itself. One
 // that names none may be about any grant of p's client, and one that names a grant about
-// an acquire whose answer is still to come: what the other processes mean after that is for
-// the judge to say.
+// an acquire whose answer is still to come. The judge decides what the other processes mean
+// after that.
 func (f *filler) elsewhere(p *procState, e *Entry) {
 	given := slices.ContainsFunc(f.present[p.client], func(q *procState) bool {
 		return q.has(e.Lock, e.Grant) || e.Grant != 0 && q.asks(e.Lock) && q.open.grant == e.Grant
@@ -313,9 +313,9 @@ func (p *procState) lose(lock string, n int) {
 	}
 }
 
-// show notes that a line of p has shown that its client has grant n of lock. If that is the
-// name of none of its acquires, and some have no name, it is for the judge to say which of
-// them it belongs to.
+// show notes that a line of p has shown that its client has grant n of lock. If no
+// acquire has that name, and some acquires have no name, the judge decides which of them it
+// belongs to.
 func (f *filler) show(p *procState, lock string, n int) {
 	found := n == 0 || p.show(lock, n)
 	for _, q := range f.present[p.client] {

@@ -58,7 +58,7 @@ func (w *World) watch() (stop func()) {
 
 // giveUp ends the process, and shows where goroutines are that can go on. One that sleeps
 // for a tiny time sleeps in most moments, so that it takes some looks. On a busy machine it
-// may sleep in all of them: then those that sleep are shown, too, and if there is none, all.
+// may sleep in all of them. Then sleeping goroutines are shown, too, or else all goroutines.
 func (w *World) giveUp(why string) {
 	canGoOn := func(head string) bool { return !strings.Contains(head, "durable") }
 	ready := ""
